@@ -1,4 +1,4 @@
-"""What lies between ys and xs: the operations that gradients pass through."""
+"""The operations between ys and xs, which gradients pass through."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _after(xs: list[Operation]) -> set[Operation]:
 
 
 def _after_across(ys: list[Operation], xs: list[Operation], inputs: Inputs) -> set[Operation]:
-    """The same, of those behind `ys`, in several graphs."""
+    """As `_after`, of the operations behind `ys`, in several graphs."""
     users: dict[Operation, list[Operation]] = defaultdict(list)
     for op in reached(ys, lambda op: [tensor.op for tensor in inputs(op)]):
         for tensor in inputs(op):
@@ -78,7 +78,7 @@ def _after_across(ys: list[Operation], xs: list[Operation], inputs: Inputs) -> s
 
 
 def _after_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
-    """The same, of those behind `ys`: tensors of eager execution do not know who takes them."""
+    """As `_after`, of the operations behind `ys`: eager tensors do not know their users."""
     behind = reached(ys, lambda op: [tensor.op for tensor in op.inputs])
     found = set(xs)
     for op in sorted(behind, key=lambda op: op._id):  # in the order they were computed

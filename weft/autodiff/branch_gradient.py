@@ -74,7 +74,7 @@ def _as_attrs(op: Operation, functions: list[FuncRef]) -> dict[str, Any]:
 
 
 def _handed_on(sides: Sequence[ForwardBackward], number: int) -> list[Tensor]:
-    """What branch `number` returns further: in the place of all branches, its own tensors."""
+    """The further results of branch `number`: its own saved tensors, stand-ins for the others'."""
     with sides[number].body.graph.as_default():
         return [
             tensor if i == number else _stand_in(tensor)
@@ -84,7 +84,7 @@ def _handed_on(sides: Sequence[ForwardBackward], number: int) -> list[Tensor]:
 
 
 def _stand_in(tensor: Tensor) -> Tensor:
-    """Nobody asks for its value, but zeros like it may be made: a list must be one."""
+    """A placeholder for `tensor`, of unused value; zeros like it may be made, so a list is one."""
     found: Tensor
     if tensor.dtype.base_dtype is dtypes.variant:
         found = raw.EmptyTensorList(-1, -1, dtypes.float32)

@@ -1,4 +1,4 @@
-"""What the gradients of calls, conditionals and loops over functions share.
+"""Shared parts of the gradients of calls, conditionals and loops over functions.
 
 A call's gradient (`call_gradient.py`) is a call of another function. A conditional
 (`branch_gradient.py`) or loop (`while_gradient.py`) hands on what its gradient needs: as further

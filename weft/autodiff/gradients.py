@@ -47,7 +47,7 @@ Gradient = Tensor | IndexedSlices | None
 
 
 class UnconnectedGradients(Enum):
-    """What `gradients` gives for an x that no y depends on."""
+    """The choices of `gradients` for an x that no y depends on."""
 
     NONE = "none"
     ZERO = "zero"
@@ -297,7 +297,7 @@ class _Walk:
         return grad
 
     def _collect(self, op: Operation) -> list[Any]:
-        """What arrived at each output, summed."""
+        """The sums of the gradients that arrived at each output."""
         found = []
         for tensor in op.outputs:
             arrived = self.grads.get(tensor)

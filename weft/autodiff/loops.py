@@ -144,7 +144,7 @@ class LoopGradient:
         return pushed
 
     def load(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
-        """What `save(value)` pushed in the iteration whose gradient is being computed."""
+        """The value that `save(value)` pushed in the iteration whose gradient is being computed."""
         guard = _guarding_cond(value.op, stack.op._get_control_flow_context())
         with control_dependencies(None), self.context:
             if guard is not None:
@@ -236,7 +236,7 @@ class LoopGradients:
         return [tensor.op for tensor in state.forward_exits]
 
     def backward_context(self, op: Operation, before: bool) -> AbstractContextManager[Any]:
-        """Where gradients of `op` are computed. `before`: those of its outputs."""
+        """The context for gradients of `op`. `before`: for those of its outputs."""
         context = output_context(op) if before else op._get_control_flow_context()
         state = self.state_of(context)
         return nullcontext() if state is None else state.context

@@ -32,7 +32,7 @@ def _switch_grad(op: Operation, *grads: Any) -> tuple[Any, None]:
 
 
 def _branch_switch_grad(op: Operation, branch: int, grads: Any) -> Tensor | None:
-    """What came back from both branches of a cond, or None if one has nothing to say."""
+    """The merged gradient of both branches of a cond, or None if one has no gradient."""
     if grads[1 - branch] is not None:
         return routing.merge(grads, name="cond_grad")[0]
     if op.inputs[0].dtype != dtypes.resource:

@@ -103,7 +103,7 @@ class GradientTape:
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """What is added inside is not differentiated."""
+        """A context whose operations are not differentiated."""
         if self._graph is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._stop()

@@ -262,7 +262,7 @@ def _backward_body(loop: _Loop) -> tuple[FuncRef, list[Dims]]:
 
 
 def _popped(handle: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
-    """What is left of a list, and its last element."""
+    """The rest of a list, and its last element."""
     rest, value = raw.TensorListPopBack(handle, _shape(like.dims), like.dtype.base_dtype)
     value.dims = like.dims
     return rest, value

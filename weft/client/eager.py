@@ -130,7 +130,7 @@ class EagerExecution(EagerGraph):
         return f"{self._scopes.name}/{name}" if self._scopes.name else name
 
     def context_of(self, op: Operation) -> Any:
-        """What has no name in the program gets one of its own, so that nobody else finds it."""
+        """The surroundings of a kernel; a handle has a name of its own, which no other op finds."""
         name = op.name
         if not op.inputs and any(t.dtype is dtypes.resource for t in op.outputs):
             name = f"{name}_{op._id}"
@@ -148,7 +148,7 @@ class EagerExecution(EagerGraph):
         return found
 
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Any:
-        """What is named here has been done."""
+        """Does nothing: eager operations have run already."""
         return contextlib.nullcontext()
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
@@ -170,7 +170,7 @@ class EagerExecution(EagerGraph):
     # ---- collections ----
 
     def add_to_collection(self, name: str, value: Any) -> None:
-        """What graphs collect by themselves is not collected here: it would never go away."""
+        """Adds to a collection, but not to those that graphs fill themselves: they would grow."""
         if name == GraphKeys.TRAINABLE_VARIABLES:
             self.trainable[id(value)] = value
         if name not in _NOT_KEPT:
@@ -207,7 +207,7 @@ def _marked(kind: Any, message: str, op: Operation) -> Exception:
 
 
 def symbolic_graph() -> FuncGraph:
-    """Where a model is described in eager execution, once for all of them.
+    """The graph in which models are described in eager execution, one for all of them.
 
     Its tensors have no values. What is computed from them goes there, too, with variables and
     values of eager execution taken in from outside.

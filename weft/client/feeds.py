@@ -1,4 +1,4 @@
-"""What a user feeds -> the array the step takes, with TensorFlow's checks."""
+"""Fed values -> the arrays that the step takes, with TensorFlow's checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def to_array(tensor: Tensor, value: Any) -> Any:
 
 
 def as_given(tensor: Tensor, value: Any) -> Any:
-    """What fetching a fed tensor gives: the user's own array, which a scalar is made to be."""
+    """The value of a fed tensor that is fetched: the user's own array, or one made of a scalar."""
     if isinstance(value, TensorHandle):
         value = value.eval()
     dtype = tensor.dtype.base_dtype

@@ -1,4 +1,4 @@
-"""What `run` may be asked for -> tensors and operations, and back into the caller's structure."""
+"""Fetches of `run` -> tensors and operations, and results back in the caller's structure."""
 
 from __future__ import annotations
 

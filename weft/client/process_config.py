@@ -39,7 +39,7 @@ class VirtualDeviceConfiguration(
 
 
 class Settings:
-    """What has been set so far. Devices cannot be changed once the logical ones were listed."""
+    """The process's settings. Devices cannot be changed once the logical ones were listed."""
 
     def __init__(self) -> None:
         self.changed = False
@@ -157,7 +157,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
-    """Whether the memory of a GPU is taken as it is needed; None when nobody has said."""
+    """Whether the memory of a GPU is taken as it is needed; None if that was not set."""
     _known(device)
     if device.device_type != "GPU":
         raise ValueError("Cannot query memory growth on non-GPU devices")
@@ -233,7 +233,7 @@ def set_log_device_placement(enabled: bool) -> None:
 
 
 def get_device_policy() -> str:
-    """What happens when an input lies on another device; a session always copies it."""
+    """The policy for inputs that lie on another device; a session always copies them."""
     return settings.policy
 
 
@@ -265,7 +265,7 @@ def set_jit(enabled: bool) -> None:
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """Which optimizations of graphs are on or off by name."""
+    """The switches of graph optimizations, by name."""
     return dict.fromkeys(_SWITCHES, False) | settings.options
 
 

@@ -57,7 +57,7 @@ def connect(target: str, config: Any = None) -> Master:
 
 
 class RemoteRunner:
-    """What `StepRunner` is to a local session. The session there begins with the first step."""
+    """Runs steps on a master, as `StepRunner` does here. Its session begins with the first step."""
 
     def __init__(self, graph: Graph, config: Any, target: str) -> None:
         from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -199,7 +199,7 @@ class RemoteRunner:
         return errors.make_error(op.node_def, op, message, error.error_code)
 
     def _operation(self, name: str) -> Operation | None:
-        """What a node of a step stands for; one that sends, for what it sends."""
+        """The client's operation for a node of a step; a _Send maps to its source."""
         known = self.graph._by_name
         return known.get(name) or known.get(_TRANSFER.sub("", name))
 
@@ -217,7 +217,7 @@ class RemoteRunner:
         return self.run_named([(holder.name, _text(handle))], [value.name], ())[0]
 
     def forget(self, handle: str) -> None:
-        """Drops a tensor that the session keeps, with the next step: anybody may call this."""
+        """Drops a tensor that the session keeps, with the next step: any thread may call this."""
         self._dead.append(handle)
 
     def _forget_dead(self) -> None:
@@ -252,7 +252,7 @@ class RemoteRunner:
             if handle:
                 self.master.close_session(handle)
         except errors.OpError:
-            pass  # nobody is there to end it for
+            pass  # the master is gone, and the session with it
         finally:
             if not self._is_local:
                 self.master.close()

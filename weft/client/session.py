@@ -239,7 +239,7 @@ class BaseSession:
 
 
 def _runner(graph: Graph, config: Any, target: str) -> Any:
-    """What runs the steps of a session: this process, or the master that `target` names."""
+    """The runner of a session's steps: this process, or the master that `target` names."""
     if target in ("", "local"):
         return StepRunner(graph, config)
     from weft.client.remote import RemoteRunner

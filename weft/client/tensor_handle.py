@@ -60,7 +60,7 @@ class TensorHandle:
 
 
 def handle_positions(tensors: list[Tensor]) -> tuple[int, ...]:
-    """Which of the fetched tensors come as handles."""
+    """The positions of the fetched tensors that come as handles."""
     return tuple(i for i, t in enumerate(tensors) if t.op.type in MAKE_HANDLES)
 
 

@@ -16,15 +16,15 @@ from weft.core.deferred import Deferred
 from weft.runtime.devices.device import Device
 
 Watch = Callable[[Callable[[], None]], object]
-"""Takes what is to be called when whoever asked goes away before there is an answer."""
+"""Registers a function to be called when the caller goes away before there is an answer."""
 
 
 Failed = Callable[[Exception], None]
-"""Is told, later, that something could not be done that nobody waits for."""
+"""Receives, later, the error of a request that has no reply."""
 
 
 class Caller(Protocol):
-    """Who waits for the answer to one call that came from another process."""
+    """The other process, as it waits for the answer to one call."""
 
     @property
     def peer(self) -> str:
@@ -56,7 +56,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a worker is to write down of a step."""
+    """The records of a step that a worker is to make."""
 
     timeline: bool = False
     partition_graphs: bool = False
@@ -131,7 +131,7 @@ class Worker(ABC):
     def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
         """Runs one step of a graph; gives a `GraphResult`.
 
-        An error ends the step on this worker, and fails who waits for its tensors; the caller
+        An error ends the step on this worker, and fails requests for its tensors; the caller
         tells the other workers. With `here`, the caller waits for nothing else: it may run on the
         calling thread before it returns; otherwise only a step that is over at once does.
         """
@@ -155,7 +155,7 @@ class Worker(ABC):
 
     @abstractmethod
     def cleanup_graph(self, step_id: int) -> Deferred:
-        """The step is over everywhere: what is left of it goes, and who still waits fails. None."""
+        """Removes what is left of a step that is over everywhere; pending requests fail. None."""
 
     @abstractmethod
     def cleanup_all(self, containers: Sequence[str]) -> Deferred:

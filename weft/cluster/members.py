@@ -1,4 +1,4 @@
-"""Who is there: the devices of the tasks of a cluster, once all of them answer."""
+"""Membership of a cluster: the devices of its tasks, once all of them answer."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _STOP_SECONDS = 1.0
 _HANDSHAKE_MS = 20_000
 
 
-# A server goes on when nobody holds it any more.
+# Keeps servers alive that the program holds no reference to any more.
 _serving: set[Server] = set()
 
 
@@ -173,7 +173,7 @@ class Server:
 
     @property
     def reach(self) -> str:
-        """Who can open sessions here, in words."""
+        """The clients that can open sessions here, in words."""
         return self._identity.reach(self._target.partition("//")[2])
 
     # ---- what users ask for ----
@@ -185,7 +185,7 @@ class Server:
 
     @property
     def target(self) -> str:
-        """What to give to `tf.Session` to connect to this server."""
+        """The target with which a `tf.Session` connects to this server."""
         return self._target
 
     def start(self) -> None:

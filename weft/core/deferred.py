@@ -14,7 +14,7 @@ class Deferred:
     """The promise of an operation's outputs. Completed once, from any thread.
 
     `on_cancel()` is called, at most once, when the step no longer wants the result, also when the
-    result is on its way: whoever promised it withdraws the request, or takes back what it granted.
+    result is on its way: its maker withdraws the request, or takes back what it granted.
     `then(outputs)` is what is left to do once the outputs are there. The waiting step runs it, on
     its own thread; it returns the operation's outputs, or another `Deferred`.
     `at_end()` is called once when the step that waited is over, however it ended.
@@ -81,7 +81,7 @@ class Deferred:
 
 
 class Ends:
-    """What is to be done when a step is over, as the promises say that it waited for."""
+    """The `at_end` calls of the promises that a step waited for."""
 
     def __init__(self) -> None:
         self._calls: list[Callable[[], None]] = []
@@ -91,7 +91,7 @@ class Ends:
             self._calls.append(promise.at_end)
 
     def take(self) -> Callable[[], None] | None:
-        """One call for all that was added, for whoever sees to it from now on."""
+        """One call for all that was added, which the caller has to make from now on."""
         calls, self._calls = self._calls, []
         if not calls:
             return None

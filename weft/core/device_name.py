@@ -232,7 +232,7 @@ class MergeDevice:
         return DeviceSpec.from_string(self.string_merge(node_def))
 
     def string_merge(self, node_def: Any) -> str:
-        """What `__call__` returns, as a string."""
+        """The result of `__call__`, as a string."""
         return merge(self.name, node_def.device or "")
 
     @property

@@ -67,7 +67,7 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
-        """What happened."""
+        """The error message."""
         return self._message
 
     @property
@@ -213,7 +213,7 @@ class NotFoundError(OpError):
 
 
 class AlreadyExistsError(OpError):
-    """What should have been created is already there."""
+    """The thing to be created is already there."""
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
         super().__init__(node_def, op, message, ALREADY_EXISTS)

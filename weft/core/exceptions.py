@@ -72,7 +72,7 @@ def kind_of(error: BaseException) -> Any:
 
 
 def message_of(error: BaseException) -> str:
-    """What such an exception says: with its class, where its text alone would be a riddle."""
+    """The message of an exception: with its class, where its text alone would be a riddle."""
     if isinstance(error, MemoryError) or "array is too big" in str(error):
         return f"out of memory: {error}"
     if isinstance(error, OSError) and (number := os_number(error)) is not None:

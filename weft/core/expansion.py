@@ -1,4 +1,4 @@
-"""How much a little data may become when it is read, checked before it does."""
+"""The limit on the growth of data when it is read, checked before it is."""
 
 from __future__ import annotations
 

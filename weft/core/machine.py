@@ -1,4 +1,4 @@
-"""What this machine has."""
+"""The memory of this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 
 _FALLBACK = 1 << 33
-# Of what the machine has left, this much is for others: those who ask at the same time, and what
-# kernels need besides their results.
+# Of the free memory, one part in this many is for others: threads that ask at the same time, and
+# what kernels need besides their results.
 _KEPT = 8
 _ROOT = "/sys/fs/cgroup"
 # The files of a group of processes: (limit, use, file of counts, its line of what can be freed).
@@ -20,7 +20,7 @@ _FILES = {
 
 @functools.cache
 def memory() -> int:
-    """Its memory, in bytes."""
+    """The memory of the machine, in bytes."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -29,7 +29,7 @@ def memory() -> int:
 
 @functools.cache
 def large() -> int:
-    """Bytes that are few next to its memory: for less, nobody needs to ask what is free."""
+    """Bytes that are few next to the machine's memory: for less, `free` need not be asked."""
     return memory() // 64
 
 

@@ -15,7 +15,7 @@ def escaped(text: object) -> str:
 
 
 def escaped_lines(text: object) -> str:
-    """The same for text of several lines, perhaps indented, such as a message."""
+    """As `escaped`, for text of several lines, perhaps indented, such as a message."""
     return "".join(_shown(c) if c not in "\n\t" else c for c in str(text))
 
 

@@ -135,7 +135,7 @@ class Dimension:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Dimension:
-        """What is known of a size that is both `self` and `other`."""
+        """The most specific size that `self` and `other` allow together."""
         self.assert_is_compatible_with(other)
         return Dimension(other if self._value is None else self._value)
 
@@ -344,7 +344,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known of a shape that is both `self` and `other`."""
+        """The most specific shape that `self` and `other` allow together."""
         other = as_shape(other)
         left, right = self._dims_tuple, other._dims_tuple
         if not self.is_compatible_with(other):

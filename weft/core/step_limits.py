@@ -1,4 +1,4 @@
-"""Until when a step may run, for whoever loops in one: the thread of a step knows."""
+"""The deadline of the step that a thread runs, for loops inside it to check."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def deadline_error(awaited: Iterable[str] = ()) -> OpError:
 
 
 class Steps(Protocol):
-    """The steps of a session, as each of them knows these."""
+    """The steps of a session, as each of them sees the others."""
 
     def check(self) -> None:
-        """Raises if they must end."""
+        """Raises if the steps must end."""
 
     def add(self, step: Any) -> None:
-        """One more is under way, which can be ended."""
+        """Adds a step that has begun and can be ended."""
 
     def remove(self, step: Any) -> None:
-        """That one is over."""
+        """Removes a step that is over."""
 
 
 class _Limits(threading.local):
-    """When the step of this thread must be over, by time.monotonic; None if there is no limit.
+    """The deadline of the step of this thread, by time.monotonic; None if there is no limit.
 
     `running`: the steps of its session, where it is known. `compiles`: its second run compiles,
     however many shapes have come before.

@@ -32,7 +32,7 @@ def _problem(message: Any, kind: str) -> str | None:
 
 
 def _kinds(message: Any) -> list[str]:
-    """What a message holds: one kind, or none, or of a list as many as somebody has filled in."""
+    """The kinds of value in a message: one, or none; of a list, all that are filled in."""
     field = message.WhichOneof("value")
     if field == "list":
         return [f"list({_FIELDS[f.name]})" for f, _ in message.list.ListFields()]

@@ -1,4 +1,4 @@
-"""What the graph alone says about a tensor's value, for shape rules and users."""
+"""Values of tensors as far as the graph alone determines them, for shape rules and users."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _converters_for(kind: Any) -> list[Converter]:
 
 
 def _attempt(convert: Converter, value: Any, dtype: Any, hint: Any, **rest: Any) -> Any:
-    """What a converter makes: of the type that is hinted at if it can be, else of `dtype`."""
+    """The result of a converter: of the type that is hinted at if it can be, else of `dtype`."""
     if dtype is None and hint is not None:
         with contextlib.suppress(TypeError, ValueError):
             found = convert(value, dtype=dtypes.as_dtype(hint), **rest)

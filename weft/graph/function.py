@@ -61,7 +61,7 @@ class LibraryFunction:
         return len(self.message.node_def)
 
     def body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
-        """What the function does with its own attributes set to `attrs`. Not to be changed."""
+        """The body of the function, its own attributes set to `attrs`. Not to be changed."""
         if self.built is not None:
             return self.built
         if self.message.signature.attr:

@@ -40,7 +40,7 @@ class Body:
     control_outputs: list[Operation] = field(default_factory=list)
 
     def lowered(self) -> Body:
-        """The same as a part of the graph around it."""
+        """The body as a part of the graph around it."""
         return replace(self, effects=self.control_outputs)
 
 

@@ -79,7 +79,7 @@ class Graph(ScopedGraph):
 
     @property
     def _c_graph(self) -> Graph:
-        """What libraries hand on to TensorFlow's core: there is no other graph behind this one."""
+        """The graph as libraries hand it on to TensorFlow's core: no other is behind this one."""
         return self
 
     @property
@@ -271,11 +271,11 @@ class Graph(ScopedGraph):
         return stacks.graphs.enter(self)
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
-        """What stands for `tensor` in this graph: a function's takes it in from outside."""
+        """The tensor for `tensor` in this graph; a function's graph captures it from outside."""
         return tensor
 
     def stand_in(self, tensor: Tensor) -> Tensor:
-        """What stands for `tensor` in this graph if it has been taken in, or else itself."""
+        """The tensor for `tensor` in this graph if it has been captured, or else itself."""
         return tensor
 
     # ---- collections ----

@@ -124,7 +124,7 @@ def dims_from_proto(message: Any) -> Dims:
 
 
 def public_attr(op: Operation, name: str) -> Any:
-    """What `Operation.get_attr` gives for an attribute."""
+    """The value of an attribute as `Operation.get_attr` gives it."""
     value = op.attrs[name]
     attr = op.definition.attrs.get(name)
     kind = attr.kind if attr is not None else _guess_kind(value)

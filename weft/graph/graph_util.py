@@ -176,7 +176,7 @@ def _retyped(node: Any, dtype: Any) -> Any:
 
 
 def _frozen_read(node: Any, handles: dict[str, Any]) -> list[Any]:
-    """What a node that reads through a handle becomes."""
+    """The nodes that replace one that reads through a handle."""
     from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
     if _source(node.input[0]) not in handles:

@@ -149,7 +149,7 @@ def add_nodes(graph: Graph, graph_def: Any) -> dict[str, Operation]:
 
 
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError)
-"""What reading a graph that makes no sense, as nobody but others would send it, may raise."""
+"""Errors that reading a malformed graph, one that weft did not write, may raise."""
 
 
 def extend(graph: Graph, graph_def: Any) -> dict[str, Operation]:

@@ -1,4 +1,4 @@
-"""What an operation is: its signature, shape rule, kernel and gradient, declared in one place.
+"""Operations: signature, shape rule, kernel and gradient, declared in one place.
 
 `@op(...)` turns a kernel into an `OpDef` in `REGISTRY`. Calling an `OpDef` adds a node to the
 default graph; `OpDef.kernel` computes at once. A mistake in a declaration stops the import.
@@ -151,7 +151,7 @@ class OpDef(Traits, Signature):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """What `help` and `inspect` show: inputs, then attributes, then `name`, as callers say."""
+        """The signature in `help` and `inspect`: inputs, then attributes, then `name`."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = []
         for name in [*self.params, "name"]:

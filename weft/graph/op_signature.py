@@ -120,7 +120,7 @@ _ATTR = re.compile(r"(\w+)\s*:\s*([^=]+?)\s*(?:=\s*([^=].*))?", re.DOTALL)
 
 @functools.cache
 def parse_attr(text: str) -> AttrDef:
-    """What is declared by such a text, which many ops have in common."""
+    """The attribute that a text declares; cached, since many ops declare the same."""
     minimum = None
     if found := re.search(r">=\s*(-?\d+)", text):
         minimum = int(found[1])
@@ -143,7 +143,7 @@ def parse_attr(text: str) -> AttrDef:
 
 
 def _kind_and_allowed(spec: str) -> tuple[str, tuple[Any, ...] | None]:
-    """What is written for a kind, a named set of types or a set of values -> (kind, values)."""
+    """The text of a kind, a named set of types or a set of values -> (kind, values)."""
     if spec in _TYPE_SETS:
         return "type", tuple(_dtype(name) for name in _TYPE_SETS[spec].split())
     if not spec.startswith("{"):

@@ -1,4 +1,4 @@
-"""Which seeds an op gets: from the graph's seed, its own, and how many ops came before it."""
+"""The seeds of an op: from the graph's seed, its own, and how many ops came before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         seeds = DEFAULT_GRAPH_SEED, op_seed % _MAX_INT32
     else:
         return None, None
-    # A kernel takes two zeros to mean "seed yourself", which nobody asked for here.
+    # A kernel takes two zeros to mean "seed yourself", which is not meant here.
     return seeds if seeds != (0, 0) else (0, _MAX_INT32)
 
 

@@ -300,7 +300,7 @@ class ScopedGraph:
 
 
 def _as_written(device: Any) -> str:
-    """What a device function gave: a name stays as the program spells it."""
+    """The result of a device function as a name: a string stays as the program spells it."""
     return device if isinstance(device, str) else device_name.canonical_name(device)
 
 

@@ -22,7 +22,7 @@ Rule = Callable[["ShapeContext"], Any]
 
 
 class ShapeContext:
-    """What a rule may ask about the node it is applied to. Inputs are numbered flat."""
+    """The node that a rule is applied to, as the rule sees it. Inputs are numbered flat."""
 
     __slots__ = ("_op", "attrs")
 
@@ -98,7 +98,7 @@ def merge_dim(a: int | None, b: int | None) -> int | None:
 
 
 def merge(a: Dims, b: Dims) -> Dims:
-    """What is known of a shape that is both `a` and `b`."""
+    """The most specific shape that `a` and `b` allow together."""
     if a is None:
         return b
     if b is None:

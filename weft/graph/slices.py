@@ -14,7 +14,7 @@ from weft.graph.tensor import Tensor
 
 
 class IndexedSlicesValue(NamedTuple):
-    """What fetching an `IndexedSlices` gives."""
+    """The value of a fetched `IndexedSlices`."""
 
     values: Any
     indices: Any
@@ -22,7 +22,7 @@ class IndexedSlicesValue(NamedTuple):
 
 
 class SparseTensorValue(NamedTuple):
-    """What fetching a `SparseTensor` gives, and what one is fed with."""
+    """The value of a `SparseTensor`, as it is fetched and fed."""
 
     indices: Any
     values: Any

@@ -1,4 +1,4 @@
-"""Which graph and which session are current: one stack of each per thread."""
+"""The current graph and the current session: one stack of each per thread."""
 
 from __future__ import annotations
 

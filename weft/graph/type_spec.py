@@ -42,7 +42,7 @@ class TypeSpec(abc.ABC):
 
     @abc.abstractmethod
     def _serialize(self) -> tuple[Any, ...]:
-        """What the constructor takes to make an equal spec."""
+        """The arguments of the constructor that make an equal spec."""
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
@@ -228,7 +228,7 @@ class TensorSpec(TypeSpec):
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorSpec:
-        """What both allow; the name only if it is the same."""
+        """The most specific spec that holds for both; the name only if it is the same."""
         if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
             raise ValueError(f"Types are not compatible: {self!r} vs {other!r}")
         shape = self._shape.most_specific_compatible_shape(other._shape)

@@ -1,4 +1,4 @@
-"""What can be in a graph: importing this package registers every operation.
+"""The operations: importing this package registers every one of them.
 
 A folder is a family of operations, and every module in it is imported: a new one needs no list.
 Which family may import which is in `tests/test_layers.py`.

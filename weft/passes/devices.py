@@ -1,4 +1,4 @@
-"""What placement knows of devices: names, how fast they are, how fast data moves between them.
+"""Devices as placement sees them: names, how fast they are, how fast data moves between them.
 
 A `DeviceSet` describes a session's devices, or a cluster that exists only on paper.
 """
@@ -37,7 +37,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class Link:
-    """What it takes to move a tensor: `latency` microseconds, then `bytes` per microsecond."""
+    """The cost of moving a tensor: `latency` microseconds, then `bytes` per microsecond."""
 
     latency: float
     bytes: float
@@ -91,7 +91,7 @@ class DeviceSet:
 
     @property
     def host(self) -> DeviceInfo:
-        """Where what runs anywhere runs by default: the first CPU."""
+        """The default device of nodes that run anywhere: the first CPU."""
         return next((d for d in self.devices if d.device_type == HOST_TYPE), self.devices[0])
 
     def link(self, source: DeviceInfo, destination: DeviceInfo) -> Link:

@@ -1,4 +1,4 @@
-"""Which loop frames each node of a step is in, and which nodes an untaken branch may keep dead."""
+"""The loop frames of each node of a step, and the nodes that an untaken branch may keep dead."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Calls of functions -> what the functions do, before anything else looks at the graph of a step.
 
 A call is replaced by its body, its nodes named `call/inner`; `If` and `While` become the structured
-nodes that `fold.py` makes of Switch and Merge. What a call waits for, its body waits for, and
-who waits for a call waits for all of its effects.
+nodes that `fold.py` makes of Switch and Merge. The body waits for everything that the call waits
+for, and a node that waits for the call waits for all of its effects.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class _Spreader(Inliner):
         return functions is not None and any(
             self._body_names_tasks(function, path)
             for function in functions(node)
-            if function.name not in path  # whoever runs it says that it calls itself
+            if function.name not in path  # its recursion is an error of the step that runs it
         )
 
     def _body_names_tasks(self, function: FuncRef, path: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Conditionals and loops that are part of their graph, without the results that nobody uses.
+"""Conditionals and loops that are part of their graph, without their unused results.
 
 A step does only what its fetches need: nor do the branches and bodies that its nodes call.
 """

@@ -1,6 +1,6 @@
 """A placed graph -> one graph per device; where an edge was cut, a Send and a Receive.
 
-A tensor goes to each device once, whoever uses it there. Feeds and constants are copied instead,
+A tensor goes to each device once, for all its users there. Feeds and constants are copied instead,
 and so are shapes of what is there already. Loops that are spread over devices get, on every device
 that takes part, a small loop of their own that repeats the verdict of the one that decides: it
 keeps the frames in step and starts the receives of each iteration.
@@ -35,7 +35,7 @@ PLAIN = PartitionOptions()
 
 @dataclass
 class Partition:
-    """What one device does in a step.
+    """The part of a step that one device does.
 
     `feeds` and `fetches` say which of the step's feeds its graph takes, which fetches it gives.
     """
@@ -410,7 +410,7 @@ def by_readiness(nodes: list[Node]) -> list[Node]:
         return found + [n for n in node.controls if n in known]
 
     def rank(node: Node, n: int) -> tuple[int, int]:
-        """What became ready last comes first; those that wait for nothing, in their order."""
+        """The node that became ready last comes first; nodes without sources, in their order."""
         return (0, -n) if before(node) else (1, n)
 
     return as_ready(nodes, before, rank)

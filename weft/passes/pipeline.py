@@ -1,7 +1,7 @@
 """The table of contents of a step: every pass, in order.
 
 A local session calls `prepare`. In a cluster the master calls `split`, and each worker calls
-`prepare` on what it was given, which is placed already. Nobody has a pipeline of its own.
+`prepare` on the graph it was given, which is placed already. There is no other pipeline.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from weft.passes.verify import verify
 
 @dataclass(frozen=True)
 class Options:
-    """Which optimizations a session asks for."""
+    """The optimizations that a session asks for."""
 
     fold: bool = True
     cse: bool = True

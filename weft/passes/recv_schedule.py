@@ -1,7 +1,7 @@
 """Receives that come just in time: control edges that hold a large tensor back until it is needed.
 
 A receive has no inputs, so all of a partition's would start at once and their tensors lie about
-until somebody uses them. As-soon-as-possible times of the nodes tell when a tensor is first needed;
+until they are used. As-soon-as-possible times of the nodes tell when a tensor is first needed;
 the receive then waits for the last node, among those that its user needs anyway, which is done
 early enough for the tensor to travel meanwhile.
 """
@@ -58,7 +58,7 @@ def hold_back(
 
 
 def finish_times(graph: ClientGraph, device: DeviceInfo, costs: CostModel) -> dict[Node, float]:
-    """When each node is done at the earliest, with every tensor there from the start."""
+    """The earliest time when each node is done, with every tensor there from the start."""
     done: dict[Node, float] = {}
     for node in graph.nodes:
         start = max((done.get(n, 0.0) for n in node.sources), default=0.0)
@@ -141,7 +141,7 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
 
 
 def _awaited(graph: ClientGraph) -> dict[Node, set[Any]]:
-    """What each node hangs on that may have to wait: nodes here, and the numbers of those afar."""
+    """The waits that each node depends on: nodes here, and the numbers of nodes elsewhere."""
     awaited: dict[Node, set[Any]] = {}
     for node in graph.nodes:
         own: set[Any] = {node} if node.definition.blocking else set()

@@ -1,4 +1,4 @@
-"""Variables and other objects: which edges name one, which one, and who may change it."""
+"""Resources: which edges carry one, which resource it is, and which nodes may change it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_variable(node: Node) -> bool:
 
 
 def cell_key(handle: Node) -> tuple[str, str]:
-    """What names a variable: two handle nodes with one key mean the same."""
+    """The identity of a variable: two handle nodes with one key mean the same variable."""
     attrs = handle.attrs
     return attrs.get("container", ""), attrs.get("shared_name") or handle.name
 

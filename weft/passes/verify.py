@@ -1,4 +1,4 @@
-"""What must hold of a step's graph after each stage. WEFT_CHECK turns it on; the tests do."""
+"""Invariants of a step's graph after each stage. WEFT_CHECK turns the checks on; tests do."""
 
 from __future__ import annotations
 

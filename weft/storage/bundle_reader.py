@@ -120,7 +120,7 @@ class BundleReader:
         self._check(entry, self._checksum(entry, label), label)
 
     def _checksum(self, entry: Any, label: str) -> int:
-        """That of an entry's bytes, which pass by piece by piece."""
+        """The checksum of an entry's bytes, which are read piece by piece."""
         crc, piece = 0, np.empty(min(entry.size, _PIECE), np.uint8)
         for start in range(0, entry.size, _PIECE):
             part = piece[: entry.size - start]

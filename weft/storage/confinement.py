@@ -1,4 +1,4 @@
-"""Which files the graphs that run in this process may read and write.
+"""The files that graphs which run in this process may read and write.
 
 A server runs what its clients send: it can be confined to a folder, or to no files at all.
 """

@@ -81,7 +81,7 @@ class EventFileWriter:
         self._due = time.monotonic() + self._flush_secs
 
     def flush(self) -> None:
-        """What was added so far can be read by others now."""
+        """Makes everything added so far readable by others."""
         with self._changed:
             if not self._closed:
                 self._flush()
@@ -106,7 +106,7 @@ class EventFileWriter:
 
 
 def _flush_when_due(reference: weakref.ref[EventFileWriter]) -> None:
-    """Flushes a writer when nobody else does; ends with it."""
+    """Flushes a writer when a flush is due; ends with the writer."""
     thread = threading.current_thread()
     while (writer := reference()) is not None:
         with writer._changed:
@@ -115,7 +115,7 @@ def _flush_when_due(reference: weakref.ref[EventFileWriter]) -> None:
             left = writer._due - time.monotonic()
             if left <= 0 and not writer._flushed:
                 writer._flush()
-            # Short naps, so that a writer that nobody holds any more is let go.
+            # Short naps, so that a writer without other references is let go.
             changed, nap = writer._changed, max(0.01, min(left, 1.0))
             changed.wait(nap)
         del writer

@@ -64,7 +64,7 @@ class EventsWriter:
         (self._writer or self._open()).write(event)
 
     def Flush(self) -> None:
-        """What was written can be read by others now."""
+        """Makes everything written so far readable by others."""
         if self._writer is not None:
             self._writer.flush()
 

@@ -150,7 +150,7 @@ class FileIO:
         return line
 
     def flush(self) -> None:
-        """What was written becomes visible to others; it need not be on the disk yet."""
+        """Makes written data visible to others; it need not be on the disk yet."""
         if self._writer is not None:
             self._writer.flush()
 
@@ -511,7 +511,7 @@ def write_string_to_file(filename: Any, file_content: Any) -> None:
 
 
 def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = True) -> None:
-    """As above, but nobody ever sees a part of it: it is written beside and then renamed."""
+    """As above, but readers never see a part of it: it is written beside and then renamed."""
     beside = f"{_path(filename)}.tmp{uuid.uuid4().hex}"
     write_string_to_file(beside, contents)
     try:

@@ -1,4 +1,4 @@
-"""Where a path leads: the local file system, or one that fsspec knows (`gs://`, `s3://`, ...).
+"""The file system of a path: the local one, or one that fsspec knows (`gs://`, `s3://`, ...).
 
 Both classes have the same methods and raise TensorFlow's errors.
 """
@@ -22,7 +22,7 @@ _DRIVERS = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs", "hdfs": 
 
 
 class FileStatistics(NamedTuple):
-    """What `stat` tells: bytes, time of the last change in nanoseconds, whether a directory."""
+    """The result of `stat`: bytes, time of the last change in nanoseconds, whether a directory."""
 
     length: int
     mtime_nsec: int

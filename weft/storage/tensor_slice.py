@@ -1,4 +1,4 @@
-"""Which part of a tensor a stored slice is.
+"""Slices: the parts of tensors that are stored.
 
 A slice has one item for each dimension: (start, length), or None for all of it. Its text is
 "0,2:-" (the first two rows); a variable that is part of a larger one is saved with the larger
@@ -86,7 +86,7 @@ def sliced_shape(shape: Shape, slice_: TensorSlice) -> Shape:
 
 
 def overlap(shape: Shape, a: TensorSlice, b: TensorSlice) -> tuple[tuple[slice, ...], ...] | None:
-    """Where the common part of two slices lies in each of them; None when there is none."""
+    """The place of the common part of two slices in each of them; None when there is none."""
     in_a, in_b = [], []
     for size, part_a, part_b in zip(shape, a, b, strict=True):
         start_a, length_a = part_a or (0, size)
@@ -152,7 +152,7 @@ def slice_key(name: bytes, slice_: TensorSlice) -> bytes:
 
 
 def _unsigned(number: int) -> bytes:
-    """Its length in bytes, and the number, highest byte first."""
+    """A number as its length in bytes, then its bytes, the highest first."""
     length = (number.bit_length() + 7) // 8
     return bytes([length]) + number.to_bytes(length, "big")
 

@@ -41,7 +41,7 @@ def masked_crc(data: bytes) -> int:
 
 @lru_cache(maxsize=4096)
 def _header(length: int) -> bytes:
-    """What comes before a record of `length` bytes."""
+    """The header of a record of `length` bytes."""
     packed = _LENGTH.pack(length)
     return packed + _CRC.pack(masked_crc(packed))
 
@@ -331,7 +331,7 @@ class TFRecordWriter:
         self._block, self._size = [], 0
 
     def flush(self) -> None:
-        """What was written becomes readable by others."""
+        """Makes written records readable by others."""
         file = self._open_file()
         self._deflate(zlib.Z_SYNC_FLUSH)
         file.flush()

@@ -1,4 +1,4 @@
-"""Which sessions of a master still have a client.
+"""The sessions of a master, and whether their clients are still there.
 
 weft's clients hold a call open as long as they live. TensorFlow's do not: of those we know from
 where they called, and the operating system tells which connections there are.
@@ -17,13 +17,13 @@ from urllib.parse import unquote
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _ESTABLISHED = "01"
-# gRPC lets go of a connection that nobody has used for half an hour: that says nothing.
+# gRPC closes a connection that was idle for half an hour: that does not mean a client is gone.
 _UNUSED_SECONDS = 25 * 60.0
 Address = tuple[bytes, int]
 
 
 def address_of(peer: str) -> Address | None:
-    """Where a call comes from, of what gRPC says of it: `ipv4:1.2.3.4:5`, `ipv6:%5B::1%5D:5`."""
+    """The address of a caller, as gRPC writes it: `ipv4:1.2.3.4:5`, `ipv6:%5B::1%5D:5`."""
     family, _, rest = unquote(peer).partition(":")
     host, _, port = rest.rpartition(":")
     try:
@@ -91,7 +91,7 @@ class Clients:
                 self._clients[session] = _Client(address_of(peer) if peer else None, now)
 
     def forget(self, session: str) -> None:
-        """It is closed, or its client says by itself when it goes."""
+        """Stops watching a session that is closed, or whose client says by itself when it goes."""
         with self._lock:
             self._clients.pop(session, None)
 
@@ -119,7 +119,7 @@ class Clients:
     def gone(self, now: float, abandoned: float, idle: float) -> list[str]:
         """The sessions whose clients have had no connection for `abandoned` seconds.
 
-        And those that nobody has used for `idle` seconds, unless that is 0.
+        Also the sessions that have not been used for `idle` seconds, unless `idle` is 0.
         """
         with self._lock:
             if not self._clients:

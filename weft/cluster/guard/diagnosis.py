@@ -1,4 +1,4 @@
-"""Why no connection came about: nobody there, wrong certificates, TLS at one end only.
+"""Reasons for a failed connection: no server there, wrong certificates, TLS at one end only.
 
 gRPC says little of that ("Socket closed"), so the server is called once more, by Python's own TLS.
 """
@@ -18,7 +18,7 @@ _NOT_YET, _EXPIRED, _WRONG_NAME, _WRONG_ADDRESS = 9, 10, 62, 64
 
 
 def diagnose(address: str, identity: Identity, seconds: float = SECONDS) -> str:
-    """What is wrong, and what to do about it; empty if it is nothing of this kind."""
+    """A message that names a TLS problem and its remedy; empty if TLS is not the problem."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or "localhost"
     try:
@@ -27,11 +27,11 @@ def diagnose(address: str, identity: Identity, seconds: float = SECONDS) -> str:
                 return _with_tls(connection, identity.server_name or host, identity)
             return _without_tls(connection)
     except (OSError, ValueError):
-        return ""  # nobody is there: that is another matter
+        return ""  # no server is there: not a problem of TLS
 
 
 def unreachable(address: str) -> str:
-    """Why nobody can be reached there; empty if somebody takes the call."""
+    """The error of a connection to `address`; empty if a server accepts it."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]") or "localhost", int(port)), IN_HASTE).close()

@@ -1,4 +1,4 @@
-"""What a graph that came over the wire would take, counted before anything is made of it."""
+"""The cost of a graph that came over the wire, counted before anything is built from it."""
 
 from __future__ import annotations
 

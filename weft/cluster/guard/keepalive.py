@@ -1,4 +1,4 @@
-"""Sockets that notice when nobody is at the other end any more, though nobody has said so."""
+"""Sockets that notice when the other end is gone without having closed the connection."""
 
 from __future__ import annotations
 

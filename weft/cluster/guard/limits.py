@@ -1,4 +1,4 @@
-"""How much a server takes on: beyond that, whoever asks is refused, and the server goes on."""
+"""Limits of a server: requests beyond them are refused, and the server goes on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Limits:
 
 
 class Budget:
-    """So much of something. `what` and `flag` say, to whoever wants too much, what it is."""
+    """A quota; `what` and `flag` name it in the error."""
 
     def __init__(self, most: int, what: str, flag: flags.Flag[int]) -> None:
         self.most, self._what, self._flag = most, what, flag
@@ -78,7 +78,7 @@ class Budget:
     def take_for(self, owner: Any, amount: int = 1) -> None:
         """As `take`; it is given back when `owner` is gone from memory."""
         if not self._try(amount):
-            gc.collect()  # owners that nobody holds but they themselves
+            gc.collect()  # owners that only reference cycles keep alive
             self.take(amount)
         weakref.finalize(owner, self.give_back, amount).atexit = False
 
@@ -90,7 +90,7 @@ class Budget:
 
 
 class Meters:
-    """What one server has taken on so far."""
+    """The quotas of one server, with the amounts in use."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
@@ -116,7 +116,7 @@ def too_large(size: int, most: int) -> errors.OpError:
 class Complaints:
     """Says what was refused: the first of a kind at once, then now and again how many there were.
 
-    Whoever sends nonsense all day must not fill the log.
+    A client that sends nonsense all day must not fill the log.
     """
 
     def __init__(self) -> None:

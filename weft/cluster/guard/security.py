@@ -1,4 +1,4 @@
-"""Who may talk to whom: certificates for TLS, and tokens.
+"""Authentication between processes: certificates for TLS, and tokens.
 
 `Credentials` name files, and can travel in a session's config. An `Identity` is what is in those
 files: it opens channels and ports, and is never printed, logged or sent, but for the token.
@@ -28,7 +28,7 @@ _warned: set[str] = set()  # files whose permissions have been complained about
 
 @dataclass(frozen=True)
 class Credentials:
-    """Files that say who a process is and whom it trusts; what is empty is not asked for.
+    """Files with the identity of a process and the authorities it trusts; empty: not used.
 
     With `cert` and `key` a server speaks TLS; with `ca`, or `tls`, a client does. `ca` must have
     signed the certificates of others; with `require_client_cert` also those of clients. The lines
@@ -46,7 +46,7 @@ class Credentials:
 
     @staticmethod
     def from_environment() -> Credentials:
-        """What the `WEFT_TLS*` switches and `WEFT_TOKEN_FILE` say."""
+        """The credentials that the `WEFT_TLS*` switches and `WEFT_TOKEN_FILE` name."""
         return Credentials(
             flags.TLS_CERT.value, flags.TLS_KEY.value, flags.TLS_CA.value, flags.TOKEN_FILE.value,
             flags.TLS_NAME.value, flags.TLS_CLIENTS.value, flags.TLS.value,
@@ -99,7 +99,7 @@ def identity(credentials: Credentials | None, config: Any, tls: bool = False) ->
 
 
 class Identity:
-    """What the files of some credentials hold, checked. `tls`: in any case."""
+    """The contents of the files of credentials, checked. `tls`: TLS is used in any case."""
 
     def __init__(self, credentials: Credentials, tls: bool = False) -> None:
         self._files = credentials
@@ -191,10 +191,10 @@ class Identity:
             )
 
     def check_open_to(self, address: str, anyone: bool) -> None:
-        """InvalidArgumentError if other machines could use a server without showing who they are.
+        """InvalidArgumentError if other machines could use a server without authentication.
 
-        Whoever can open a session runs what they like with the rights of the server. `anyone`: that
-        is wanted.
+        A client with a session can run anything with the rights of the server. `anyone`: that is
+        wanted.
         """
         if anyone or self._tokens or self.uses_tls or is_of_this_machine(address):
             return
@@ -206,7 +206,7 @@ class Identity:
         )
 
     def reach(self, address: str) -> str:
-        """Who can use a server at `address`, in words."""
+        """The clients that can use a server at `address`, in words."""
         local = is_of_this_machine(address)
         who = "processes of this machine only" if local else "whoever reaches its port"
         if self._tokens:
@@ -219,21 +219,21 @@ class Identity:
 
     @property
     def token(self) -> bytes:
-        """What others are shown; empty if there is none."""
+        """The token sent to other processes; empty if there is none."""
         return self._tokens[0] if self._tokens else b""
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...] | None:
-        """What goes with every call over gRPC."""
+        """The metadata of every call over gRPC."""
         return ((_HEADER, _SCHEME + self.token.decode()),) if self._tokens else None
 
     def accepts(self, token: bytes) -> bool:
-        """Whether it is one of ours; that takes as long for a good guess as for a bad one."""
+        """Whether a token is the server's; that takes as long for a good guess as for a bad one."""
         matches = [hmac.compare_digest(token, each) for each in self._tokens]
         return any(matches) or not self._tokens
 
     def refusal(self, metadata: Sequence[tuple[str, Any]]) -> str:
-        """Why a call with this metadata is refused; empty if it is not."""
+        """The reason for refusing a call with this metadata; empty if it is accepted."""
         if not self._tokens:
             return ""
         shown = next((v for k, v in metadata if k == _HEADER), None)
@@ -247,7 +247,7 @@ class Identity:
 
 
 def is_of_this_machine(address: str) -> bool:
-    """Whether only processes of this machine can reach who listens at `address`, by its name."""
+    """Whether only processes of this machine can reach a server at `address`, by its name."""
     host = address.rpartition(":")[0].strip("[]") or "localhost"
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -127,7 +127,7 @@ class Unfinished:
 
 
 def _blame(connection: _Connection) -> tuple[bool, bool, int]:
-    """The less, the sooner it is closed: what stands still, and holds most."""
+    """The order of closing, smallest first: connections that stand still, and hold most."""
     return connection.held <= _LITTLE, connection.progress > 0, -connection.held
 
 
@@ -142,7 +142,7 @@ def _sockets() -> Iterator[socket.socket]:
 
 
 def _other_end(connection: socket.socket, port: int) -> Address | None:
-    """From where a connection to `port` comes; None if it is none."""
+    """The address that a connection to `port` comes from; None if it is no such connection."""
     try:
         if connection.family not in (socket.AF_INET, socket.AF_INET6):
             return None

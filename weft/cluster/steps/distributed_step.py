@@ -44,7 +44,7 @@ def new_step_id() -> int:
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker does in a step."""
+    """The part of a step that runs on one worker."""
 
     worker: Worker
     is_local: bool
@@ -108,7 +108,7 @@ class DistributedStep:
 
 
 class StepRun:
-    """One step under way on several workers: who has answered, and how it ends.
+    """One step under way on several workers: which have answered, and how it ends.
 
     The first error ends it everywhere. It is over when all have answered, or some time after it
     has failed.
@@ -123,7 +123,7 @@ class StepRun:
         self._calls: list[Deferred] = []
         self._waiting = set(range(len(shares)))
         self._lock = threading.Lock()
-        # Whoever waits gets a sign when all have answered; after an error, for each that has.
+        # The waiting thread gets a sign when all have answered; after an error, for each answer.
         self._signs: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def start(self, i: int, begin: Callable[[], Deferred]) -> None:

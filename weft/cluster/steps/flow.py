@@ -1,7 +1,7 @@
 """Steps of a graph whose units wait for nothing but tensors from other tasks.
 
 Most of what a worker is given is of this kind. What has been worked out when the graph was
-registered (who waits for whom, which tensors come by themselves) is all that a step has to look at.
+registered (which units wait for which, which tensors are pushed) is all that a step has to look at.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Flow:
         running: RunningSteps,
         rendezvous: RemoteRendezvous,
     ) -> Any:
-        """What `finish` makes of the fetches of a step, or a promise of it: no thread waits."""
+        """`finish(fetches)` of a step, or a promise of it; no thread waits."""
         prepared = self.plan.ready()
         if prepared is not self.prepared:
             self._prepare(prepared)
@@ -60,7 +60,7 @@ class Flow:
 
 
 class _Step(Executor):
-    """Sends come first, since others wait for them; receives are asked for all at once."""
+    """One step: sends come first, since others wait for them; receives are asked for at once."""
 
     rendezvous: RemoteRendezvous
 

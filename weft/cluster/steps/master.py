@@ -206,7 +206,7 @@ class LocalMaster(Master):
 
 
 def _learned(session: MasterSession, result: StepResult) -> StepResult:
-    """What a traced step has measured counts for all that is placed from now on."""
+    """The result; a traced step's measured costs count for graphs that are placed from now on."""
     metadata = result.metadata
     if metadata is not None and metadata.step_stats.dev_stats:
         session.place.learn(metadata.step_stats)

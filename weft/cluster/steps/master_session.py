@@ -36,7 +36,7 @@ _WITHOUT_SIGN = 1 << 64
 
 
 class MasterSession:
-    """`devices` are those of its workers, the ones of the master's own task first."""
+    """A client's session; `devices` are those of its workers, the master's own task's first."""
 
     def __init__(self, handle: str, peers: Peers, devices: Sequence[Device], config: Any) -> None:
         self.handle, self.peers, self.config = handle, peers, config
@@ -162,7 +162,7 @@ class MasterSession:
     def partitions(
         self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
     ) -> list[WorkerGraph]:
-        """What each worker is to do in a step."""
+        """The graphs of the workers for a step."""
         fed = [self._tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self._tensor(name, "FetchOutputs node") for name in fetches]
         run = [self._operation(name) for name in targets]
@@ -216,7 +216,7 @@ class MasterSession:
                 step.check(limit)
 
     def close(self, error: errors.OpError | None = None) -> None:
-        """Ends the steps under way; workers forget the session. Nobody is waited for."""
+        """Ends the steps under way; workers forget the session. Does not wait for them."""
         self.running.close(
             error
             or errors.CancelledError(

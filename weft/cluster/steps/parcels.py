@@ -27,7 +27,7 @@ _MOST_LABELS, _LONGEST_KEPT = 2048, 1 << 16
 
 
 class Parcel(NamedTuple):
-    """What came. `route` is as it was sent, as strings and lists of them."""
+    """Tensors that arrived together. `route` is as it was sent, as strings and lists of them."""
 
     number: int
     route: Any
@@ -37,7 +37,7 @@ class Parcel(NamedTuple):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each tensor is: `places` are (type, shape, where it starts, where it ends)."""
+    """The places of a parcel's tensors: (type, shape, where it starts, where it ends) each."""
 
     route: Any
     keys: list[str]

@@ -29,7 +29,7 @@ _MOST_PUSHED = 1 << 20
 
 @dataclass
 class WorkerGraph:
-    """What one task is given to run. `feeds` and `fetches` are (position in the step, key)."""
+    """The graph that one task is to run. `feeds` and `fetches` are (position in the step, key)."""
 
     task: str
     graph_def: Any
@@ -66,13 +66,13 @@ def task_of(device: str) -> str:
 
 
 def _is_pushed(recv: Node, pushing: Collection[str]) -> bool:
-    """Small tensors outside of loops and branches are, between tasks that are up to it."""
+    """Whether a tensor is pushed: a small one, of no loop or branch, between tasks that push."""
     ends = task_of(recv.attrs["send_device"]), task_of(recv.attrs["recv_device"])
     if ends[0] == ends[1] or not set(ends) <= set(pushing) or "_may_be_dead" in recv.attrs:
         return False
     size, dtype = s.size(recv.dims[0]), recv.dtypes[0]
     if size is None or dtype in (dtypes.string, dtypes.variant):
-        return False  # who knows how much that is
+        return False  # of unknown size
     return size * dtype.size <= _MOST_PUSHED
 
 

@@ -189,7 +189,7 @@ def _as_placed(graph: ClientGraph) -> None:
 
 
 def _ends(operations: list[Operation], without: set[Operation]) -> list[Operation]:
-    """The operations that nobody uses. All others run because one of these needs them."""
+    """The sinks of the graph; running them runs everything."""
     used: set[Operation] = set()
     for op in operations:
         used.update(tensor.op for tensor in op.inputs)
@@ -198,7 +198,7 @@ def _ends(operations: list[Operation], without: set[Operation]) -> list[Operatio
 
 
 def _pushes(operations: Sequence[Operation]) -> Pushes:
-    """What the master says is pushed to other tasks, and by them."""
+    """The tensors that the master has marked as pushed: to other tasks, and from them."""
     ends = [op for op in operations if op.definition.transfer and op.attrs.get(PUSH)]
     return Pushes(
         {

@@ -1,4 +1,4 @@
-"""What a session of a worker holds: state that it shares with others, and a little of its own."""
+"""The state of a session on a worker: shared with other sessions, and a little of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from weft.runtime.resources import ResourceStore
 class SessionStore(ResourceStore):
     """The resources of a device as one session sees them: shared, but for some of its own.
 
-    A random op starts from its seed in every session, whoever has used the device before; and
-    tensors that a session keeps between steps go when it does.
+    A random op starts from its seed in every session, also on a device used before; and tensors
+    that a session keeps between steps go when it does.
     """
 
     def __init__(self, shared: ResourceStore) -> None:

@@ -256,7 +256,7 @@ class LocalWorker(Worker):
     def push_tensors(
         self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
     ) -> None:
-        with contextlib.suppress(errors.OpError):  # the step is over: nobody wants them
+        with contextlib.suppress(errors.OpError):  # the step is over: the tensors are not needed
             self.steps.arrive(step_id, keys, values)
 
     def _check_incarnation(self, key: str) -> None:
@@ -303,7 +303,7 @@ def _cancelled(step_id: int) -> errors.OpError:
 
 
 def _as_status(error: BaseException) -> errors.OpError:
-    """An error as those get it who wait for the step's tensors."""
+    """An error in the form that requests for the step's tensors fail with."""
     if isinstance(error, errors.OpError):
         return error
     return errors.InternalError(None, None, f"{type(error).__name__}: {error}")

@@ -164,7 +164,7 @@ class WorkerMethods:
 
 
 def _ignore(error: Exception) -> None:
-    """What is pushed to this process itself cannot fail."""
+    """Nothing to report: a push to this process itself cannot fail."""
 
 
 def _answer(answer: Answer, result: Any, error: BaseException | None) -> None:
@@ -183,7 +183,7 @@ def _answer(answer: Answer, result: Any, error: BaseException | None) -> None:
 def _answer_received(answer: Answer, outputs: Any, error: BaseException | None) -> None:
     if error is not None:
         answer(None, error)
-    else:  # it may be large, or on a device: whoever sent it need not wait until it is away
+    else:  # it may be large, or on a device: the sender need not wait until it is away
         answer(partial(wire.received, outputs[0], outputs[0] is DEAD))
 
 

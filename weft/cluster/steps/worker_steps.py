@@ -22,7 +22,7 @@ _LOOKS = 4  # how often we look after others in the time that they have to give 
 
 
 class WorkerStep:
-    """What the calls about one step share: where its tensors meet, and how to end it."""
+    """The state shared by calls about one step: its rendezvous, and how to end it."""
 
     def __init__(self, rendezvous: RemoteRendezvous) -> None:
         self.rendezvous, self.running = rendezvous, RunningSteps()
@@ -33,14 +33,14 @@ class WorkerStep:
         self.held = 0  # bytes of tensors that others have yet to take
 
     def is_forgotten(self) -> bool:
-        """Whether others have asked about it in vain, gone away, and left nothing here."""
+        """Whether other tasks have asked for the step in vain, gone away, and left nothing here."""
         if self.session is not None or self.rendezvous.awaited():
             return False
         old = time.monotonic() - self.began >= _NEVER * flags.HEALTH.value
         return old or self.rendezvous.is_empty()
 
     def awaited_tasks(self) -> set[str]:
-        """The other tasks whose tensors it waits for."""
+        """The other tasks whose tensors the step waits for."""
         senders = {sending_task(key) for key in self.rendezvous.awaited()}
         return senders - {self.rendezvous.peers.home}
 
@@ -50,7 +50,7 @@ class WorkerStep:
 
 
 class WorkerSteps:
-    """Step id -> step. A step that is over stays over: who asks late gets an error, not a wait."""
+    """Step id -> step. A step that is over stays over: a late request fails and does not wait."""
 
     def __init__(self, peers: Peers, meters: Meters | None = None) -> None:
         self._peers, self._meters = peers, meters or Meters()
@@ -113,7 +113,7 @@ class WorkerSteps:
         step.rendezvous.when_taken(lambda: self.end(step_id))
 
     def arrive(self, step_id: int, keys: Sequence[str], values: Sequence[Any]) -> None:
-        """Another task has pushed these; they are held, if the step has not begun here."""
+        """Takes tensors that another task has pushed; holds them if the step has not begun here."""
         step = self.open(step_id)
         try:
             if step.session is None:
@@ -129,7 +129,7 @@ class WorkerSteps:
                 step.held += held
 
     def end(self, step_id: int, error: errors.OpError | None = None) -> None:
-        """The step is over; whatever still waits in it fails."""
+        """Ends a step; everything that still waits in it fails."""
         with self._lock:
             step = self._steps.pop(step_id, None)
             if step is not None:
@@ -142,7 +142,7 @@ class WorkerSteps:
             step.abort(error or self._end_of(step_id))
 
     def _end_of(self, step_id: int) -> errors.OpError:
-        """The error for whoever comes too late."""
+        """The error of a request that comes after the end of the step."""
         how = self._over.get(step_id)
         if how is not None:
             return wire.from_status(*how)

@@ -1,4 +1,4 @@
-"""Calls over frames: the server's end, and the end of whoever calls."""
+"""Calls over frames: the server's end, and the caller's."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class FrameServer:
             self._pool.start(partial(self._greet, connection, where))
 
     def _greet(self, connection: socket.socket, where: str) -> None:
-        """Serves whoever is one of us."""
+        """Serves a connection if its token is accepted."""
         try:
             if self._identity.accepts(read_greeting(connection)):
                 meters = self._meters
@@ -145,7 +145,7 @@ class FrameServer:
             self._meters.calls.give_back()
 
     def _serve(self, channel: Channel) -> None:
-        """All calls of one connection, each on a thread of its own if it may wait."""
+        """Serves all calls of one connection, each on a thread of its own if it may wait."""
         self._channels.add(channel)
         callers: dict[int, FrameCaller] = {}
         try:
@@ -191,7 +191,7 @@ class FrameServer:
             callers.pop(frame.call, None)
             self._meters.calls.give_back()
             if not frame.call:
-                return  # nobody wants to know
+                return  # the caller expects no answer
             if error is None and (callable(answer) or self._is_slow(answer, receiver)):
                 self._pool.start(lambda: _respond(frame, channel, answer, None))
             else:
@@ -223,7 +223,7 @@ class FrameServer:
             chunks = [answer] if isinstance(answer, bytes) else answer
             channel.send(RESPONSE, frame.call, "", chunks)
         except Closed:
-            pass  # nobody waits for it any more
+            pass  # the caller is gone
         finally:
             self._meters.calls.give_back()
 
@@ -239,13 +239,13 @@ class FrameServer:
 
 
 def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException | None) -> None:
-    """Sends an answer, or what the function gives that makes it."""
+    """Sends an answer, or the result of the function that makes it."""
     if callable(answer):
         try:
             answer = answer()
         except Exception as problem:
             error = problem
-    with contextlib.suppress(Closed):  # nobody waits for it any more
+    with contextlib.suppress(Closed):  # the caller is gone
         if error is not None:
             channel.send_error(frame.call, *status_of(frame.name, error))
         else:
@@ -334,7 +334,7 @@ class FrameConnection:
         return errors.UnavailableError(None, None, f"{self.where}: {why}")
 
     def close(self) -> None:
-        """Whoever still waits for an answer has been told not to, by us."""
+        """Closes the connection; calls that still wait for an answer are cancelled."""
         self._end("closed", errors.CancelledError(None, None, f"{self.where}: closed"))
 
 

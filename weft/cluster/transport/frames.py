@@ -64,7 +64,7 @@ def greet(connection: socket.socket, token: bytes) -> None:
 
 
 def read_greeting(connection: socket.socket) -> bytes:
-    """The token of whoever has connected; it must not keep us waiting for it."""
+    """The token of a new connection, which has a few seconds to send it."""
     connection.settimeout(_GREETING_SECONDS)
     if _exactly(connection, len(GREETING)) != GREETING:
         raise Malformed("no greeting")
@@ -141,7 +141,7 @@ class Channel:
             raise Closed(str(error)) from None
 
     def _notices(self) -> list[bytes]:
-        """What is to be said about segments: it can wait until there is something else to send."""
+        """Frames about released and dropped segments, to go with the next frame that is sent."""
         found = []
         if self._views is not None:
             while self._views.released:
@@ -247,7 +247,7 @@ class Channel:
             raise Malformed(f"A frame of kind {kind}")
 
     def _read(self, size: int) -> Chunk:
-        """So many bytes of a frame that has begun."""
+        """The next `size` bytes of a frame that has begun."""
         if size <= _SMALL:
             return self._whole(self._input.read(size) or b"", size)
         view: memoryview = np.empty(size, np.uint8).data
@@ -278,7 +278,7 @@ class Channel:
         return count
 
     def close(self) -> None:
-        """Both ends see that; who is receiving stops."""
+        """Shuts the connection down: both ends see that, and a thread that is receiving stops."""
         with contextlib.suppress(OSError):  # it has been closed by the other end
             self._socket.shutdown(socket.SHUT_RDWR)
 

@@ -143,7 +143,7 @@ class Connection:
         """Calls a method and blocks until there is an answer.
 
         With `patience`, a server that is not there yet is waited for, so many seconds. Without any
-        limit, whoever keeps us waiting is asked for a sign of life.
+        limit, a server that does not answer is asked for a sign of life.
         """
         limit = timeout or patience
         deadline = None if limit is None else time.monotonic() + limit
@@ -166,7 +166,7 @@ class Connection:
         except grpc.FutureCancelledError:
             raise errors.CancelledError(None, None, f"{self.where}: {name}") from None
         except BaseException:
-            call.cancel()  # a keyboard interrupt: whoever works on the answer may stop
+            call.cancel()  # a keyboard interrupt: the server may stop working on the answer
             raise
 
     def _explained(self, error: errors.OpError) -> errors.OpError:
@@ -228,7 +228,7 @@ class Frames:
         return known if known is not None and known.is_open else None
 
     def may_ask(self) -> bool:
-        """Whether nobody has asked the server yet, since it was found or the connection broke."""
+        """Whether the server has not been asked yet, since it was found or the connection broke."""
         with self._lock:
             broken = self._known is not None and not self._known.is_open
             if self._asked and not broken:

@@ -28,7 +28,7 @@ _LONGEST_MESSAGE = 3072  # of an error that travels in the headers of a response
 
 
 class Threads:
-    """What gRPC runs calls on: one that waits, for a queue or a tensor, holds up no other."""
+    """The executor gRPC runs calls on: one that waits for a queue or a tensor holds up no other."""
 
     def __init__(self) -> None:
         self._pool = ThreadPool("weft-rpc")
@@ -98,9 +98,9 @@ class Arrivals:
 
 
 class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
-    """Looks methods up by their path, for those who may call them.
+    """Looks methods up by their path, for callers that are permitted.
 
-    To gRPC every request is a stream (of one): so it is not read before it is known who asks.
+    To gRPC every request is a stream (of one): so it is not read before the caller is known.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
 
 
 def _refused(why: str) -> Any:
-    """A method that answers nobody."""
+    """A method that refuses every call."""
 
     def refuse(requests: Any, context: Any) -> None:
         context.abort(grpc.StatusCode.UNAUTHENTICATED, why)

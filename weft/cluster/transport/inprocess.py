@@ -35,7 +35,7 @@ def master_at(target: str) -> Master | None:
 
 
 class Peers:
-    """How the tasks of a cluster are reached: this process's own at once, others over gRPC.
+    """The tasks of a cluster as this process reaches them: its own directly, others over gRPC.
 
     To those, this process shows its `identity`.
     """

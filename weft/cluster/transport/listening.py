@@ -7,7 +7,7 @@ import socket
 
 
 def obstacle(host: str, port: int) -> str:
-    """Why nobody can listen there; empty if one can.
+    """The reason why no server can listen at a port; empty if one can.
 
     Every address of the host has to be free. gRPC is content with one of them, and clients would
     find another process at the others.
@@ -29,7 +29,7 @@ def obstacle(host: str, port: int) -> str:
 
 
 def _failure(family: int, address: tuple[object, ...]) -> int:
-    """What goes wrong in binding a socket; 0: nothing. Connections of the past do not count."""
+    """The errno of binding a socket; 0: it succeeds. Connections of the past do not count."""
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

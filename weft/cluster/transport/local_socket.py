@@ -1,8 +1,8 @@
 """Sockets between processes of one machine, which take half the time of TCP's on loopback.
 
 They have names in no folder (Linux's abstract ones), which are gone with the process, and which
-nobody guesses: a server tells its name to those who may call it. On another machine, in another
-network namespace, nobody listens there.
+cannot be guessed: a server tells its name to permitted callers. On another machine, in another
+network namespace, there is no socket of that name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def listen(backlog: int) -> tuple[socket.socket, str] | None:
 
 
 def connect(name: str) -> socket.socket | None:
-    """A connection to who listens there; None if that is not on this machine."""
+    """A connection to the server that listens at `name`; None if it is not on this machine."""
     if not name or not _IS_POSSIBLE or not flags.SHARED_MEMORY.value:
         return None
     connection = socket.socket(socket.AF_UNIX)

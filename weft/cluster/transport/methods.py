@@ -1,4 +1,4 @@
-"""What both ends of a call share: names of methods, and messages in and out of bytes."""
+"""Names of methods, and messages in and out of bytes, for both ends of a call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def methods_of(service: str, owner: Any, names: str) -> dict[str, Handler]:
 
 
 def prompt_methods_of(service: str, owner: Any, names: str) -> dict[str, PromptHandler]:
-    """The same for methods that never wait: their answer goes to the function they are given."""
+    """As `methods_of`, for methods that never wait: they pass their answer to a function."""
     return {
         SERVICE.format(service, name): getattr(owner, f"_prompt_{name}") for name in names.split()
     }

@@ -129,7 +129,7 @@ def wait(result: Deferred, deadline: float | None = None) -> Any:
         result.cancel()
         raise _too_late() from None
     except BaseException:
-        result.cancel()  # a keyboard interrupt: nobody wants the result any more
+        result.cancel()  # a keyboard interrupt: the result is not wanted any more
         raise
     if error is not None:
         raise error

@@ -1,8 +1,8 @@
-"""Who receives on a connection: the thread that waits for an answer, or one that is there for it.
+"""Receiving on a connection: by the thread that waits for an answer, or by a thread of its own.
 
 An answer that is received by the thread that wants it costs one change of threads less, which is a
-good part of a short step. As long as nobody waits that way, or several wait at once, a thread of
-the connection's own receives for all.
+good part of a short step. As long as no thread waits that way, or several wait at once, a thread
+of the connection's own receives for all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from weft.cluster.transport.frames import Channel, Closed, Frame
 
-_AWAY_SECONDS = 0.1  # so long after the last one who waited here, our own thread is back
+_AWAY_SECONDS = 0.1  # so long after the last thread that waited here, our own is back
 
 
 class Receiving:
@@ -27,14 +27,14 @@ class Receiving:
     ) -> None:
         self._channel, self._deliver = channel, deliver
         self._is_awaited, self._end = is_awaited, end
-        self._turn = threading.Lock()  # of whoever receives
+        self._turn = threading.Lock()  # held by the thread that receives
         self._needed = threading.Event()
         self._needed.set()
-        self._is_helped = False  # whether somebody would have received what our thread received
+        self._is_helped = False  # whether a waiting thread would have received what ours received
         threading.Thread(target=self._run, name="weft-frames", daemon=True).start()
 
     def need(self) -> None:
-        """There is an answer to come that nobody is going to receive."""
+        """Wakes the connection's own thread: an answer is to come that no other thread receives."""
         if not self._needed.is_set():
             self._needed.set()
 
@@ -56,7 +56,7 @@ class Receiving:
             if self._is_helped and not self._is_awaited():
                 self._is_helped = False
                 self._needed.clear()
-                if self._is_awaited():  # by somebody who came when we were not yet away
+                if self._is_awaited():  # by a thread that came when we were not yet away
                     self._needed.set()
 
     def help_until(self, is_done: Callable[[], bool]) -> None:

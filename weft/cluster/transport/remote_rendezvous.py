@@ -1,9 +1,9 @@
 """The rendezvous of a step that several workers take part in.
 
 A tensor goes to another task in one of two ways, and a registered graph says which. It is *pulled*:
-whoever sends keeps the value until it is asked for, and whoever receives asks. Or it is *pushed*,
+the sender keeps the value until it is asked for, and the receiver asks. Or it is *pushed*,
 between weft's own workers: small values that are ready at the same time go together, unasked.
-Nobody waits in a thread here.
+No thread waits here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RemoteRendezvous(Rendezvous):
         self.step_id, self.peers = step_id, peers
         self._pushes = _NONE
         self._came: dict[str, Any] = {}  # pushed to us, and not wanted yet
-        self._inboxes: dict[str, Inbox] = {}  # who wants what will be pushed
+        self._inboxes: dict[str, Inbox] = {}  # receives of tensors that will be pushed
         self._outbox: dict[str, list[tuple[str, Any]]] = {}
         self._doubts: dict[str, BaseException | None] = {}
         self._calls: dict[str, Deferred] = {}
@@ -71,7 +71,7 @@ class RemoteRendezvous(Rendezvous):
             if waiting is None:
                 self._outbox.setdefault(task, []).append((key, value))
                 return
-        waiting.complete([value])  # who waits for long asks
+        waiting.complete([value])  # a receiver that waits for long asks
 
     def flush(self) -> None:
         if not self._outbox:

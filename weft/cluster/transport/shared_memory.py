@@ -40,7 +40,7 @@ _PLACE = struct.Struct("<QQQQ")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a message is: the first `size` bytes of a segment, known by its `serial` number."""
+    """The place of a message: the first `size` bytes of a segment, known by its `serial` number."""
 
     serial: int
     fd: int
@@ -69,7 +69,7 @@ class Segment:
         self.serial, self.capacity = serial, capacity
         self.fd = _nameless()
         os.ftruncate(self.fd, capacity)
-        # Whoever maps it cannot be hurt: memory that shrinks kills its readers.
+        # Processes that map it cannot be hurt: memory that shrinks kills its readers.
         fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, _SEALS)
         self._map = mmap.mmap(self.fd, capacity)
         self.bytes = np.frombuffer(self._map, np.uint8)
@@ -81,7 +81,7 @@ class Segment:
             at += len(chunk)
 
     def close(self) -> None:
-        os.close(self.fd)  # the mapping goes with the last who holds it
+        os.close(self.fd)  # the mapping goes with its last user
 
 
 class Pool:
@@ -161,7 +161,7 @@ class Views:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._maps: dict[int, mmap.mmap] = {}
-        self.released: deque[int] = deque()  # serials that nobody here uses any more
+        self.released: deque[int] = deque()  # serials that are not used here any more
 
     def open(self, place: Place) -> memoryview:
         """The message. Its segment is released when nothing refers to the view any more."""

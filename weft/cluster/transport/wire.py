@@ -23,7 +23,7 @@ from weft.graph.tensor_proto import proto_to_array
 Chunk = bytes | memoryview
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8  # fields of TensorProto
-_PADDING = 1000  # a field that nobody knows and every reader skips
+_PADDING = 1000  # an unknown field, which every reader skips
 _ALIGNMENT = 16
 
 
@@ -45,7 +45,7 @@ def varint(number: int) -> bytes:
 
 
 def head(field: int, length: int) -> bytes:
-    """What comes before `length` bytes of a field."""
+    """The tag and length that precede `length` bytes of a field."""
     return varint(field << 3 | _BYTES) + varint(length)
 
 
@@ -267,7 +267,7 @@ def with_tensors(small: bytes, field: int, values: Iterable[Any]) -> list[Chunk]
 
 
 def received(value: Any, is_dead: bool) -> list[Chunk]:
-    """A RecvTensorResponse, in pieces; in the memory of who gets it, the array is aligned."""
+    """A RecvTensorResponse, in pieces; in the memory of the receiver, the array is aligned."""
     if is_dead:
         return with_tensors(b"\x10\x01", 1, [np.zeros(0, np.float32)])
     tensor = tensor_chunks(value)

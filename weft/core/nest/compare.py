@@ -9,7 +9,7 @@ from weft.core.nest.levels import EXPANDED, Kind, children_of, kind_of, like, so
 
 
 class _Dot:
-    """What stands for a leaf when a structure is printed."""
+    """The placeholder of a leaf when a structure is printed."""
 
     def __repr__(self) -> str:
         return "."

@@ -36,7 +36,7 @@ class ConversionError(AutoGraphError, ValueError):
 
 
 class Feature(enum.Enum):
-    """What conversions do on request only.
+    """Features of the conversion; two of them only on request.
 
     `EQUALITY_OPERATORS`: == and != of tensors compare values. `LISTS`: append, pop and item
     assignment work on `tf.TensorArray`s and lists of tensors. The others are always on.
@@ -131,7 +131,7 @@ def _innermost(function: Any) -> Any:
 
 
 def convert_for_function(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """What a `tf.function` traces in the place of its Python function."""
+    """The function that a `tf.function` traces in the place of its Python function."""
     if getattr(function, "ag_do_not_convert", False):
         return function
     features = features_of(options)

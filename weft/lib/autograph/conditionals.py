@@ -179,10 +179,10 @@ def _check_leaf(name: str, x: Any, y: Any) -> None:
 def _fill_in(
     graphs: list[Any], on_true: Values, on_false: Values, names: Sequence[str]
 ) -> tuple[Values, Values]:
-    """Values that nobody will use, for what one branch only has.
+    """Values that will not be used, for variables that only one branch has.
 
-    That is the result, where only one returns from the function, and variables of what a branch
-    that returns or leaves the loop jumps over.
+    These are the result, where only one branch returns from the function, and variables of the
+    code that a branch jumps over when it returns or leaves the loop.
     """
     sides = [list(on_true), list(on_false)]
     leaves_by = [_leaves(side, names) for side in sides]

@@ -1,4 +1,4 @@
-"""What the log says about conversions."""
+"""The log of conversions."""
 
 from __future__ import annotations
 

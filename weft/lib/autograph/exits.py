@@ -119,7 +119,7 @@ class _Lowering:
         return _in_blocks(node, self.kind, self.through_loops)
 
     def _take_rest(self, node: ast.If, rest: list[ast.stmt]) -> bool:
-        """What comes after a branch that ends here belongs to the other one."""
+        """Moves the code after a branch that ends here into the other branch."""
         if not rest:
             return False
         if _always(node.body, self.kind):
@@ -138,7 +138,7 @@ class _Lowering:
         for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
             part.body = self.block(part.body)
         if leaves and isinstance(node, ast.Try) and node.orelse:
-            node.orelse = [self._guarded(node.orelse)]  # only for who comes to the end
+            node.orelse = [self._guarded(node.orelse)]  # runs only after the end of the body
         if isinstance(node, LOOPS):
             stop_on(node, self.flag)
 
@@ -158,7 +158,7 @@ def stop_on(loop: ast.stmt, flag: str) -> None:
 
 
 def extra_test(loop: ast.stmt) -> ast.expr | None:
-    """What has to hold besides for a `for` loop to go on."""
+    """The further condition for a `for` loop to go on."""
     return getattr(loop, "weft_extra_test", None)
 
 

@@ -56,7 +56,7 @@ def stack(list_or_tensor: Any, element_dtype: Any = None, strict: bool = True) -
 
 
 def _element_type(items: Tensor) -> Any:
-    """What a list holds, by how it was made; None if that cannot be seen."""
+    """The type of a list's elements, by how it was made; None if that cannot be seen."""
     types = (op.attrs.get("element_dtype") for op in _history(items))
     return next((each for each in types if each is not None), None)
 
@@ -69,7 +69,7 @@ def _history(tensor: Tensor) -> list[Any]:
 
 
 def set_item(items: Any, key: Any, value: Any) -> Any:
-    """What `items` is after `items[key] = value`."""
+    """The value of `items` after `items[key] = value`."""
     if isinstance(items, TensorArray):
         return items.write(key, value)
     if _is_list(items):

@@ -1,4 +1,4 @@
-"""Which variables a function binds and reads, and which of them matter after a statement.
+"""The variables that a function binds and reads, and those that matter after a statement.
 
 Only those that do have to pass out of a conditional, or from one turn of a loop to the next.
 """
@@ -142,7 +142,7 @@ class Liveness:
         self.block(body, set())
 
     def _always(self, node: ast.stmt) -> set[str]:
-        """What matters after a statement in any case: what functions read that are not of it."""
+        """Names that are live after a statement in any case: functions outside of it read them."""
         inside = readers([node])
         return self.shared | {name for name, n in self.readers.items() if n > inside[name]}
 

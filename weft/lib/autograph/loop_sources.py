@@ -1,4 +1,4 @@
-"""What `for` loops of converted functions go over besides what Python knows."""
+"""Sources of `for` loops in converted functions, besides Python's own."""
 
 from __future__ import annotations
 

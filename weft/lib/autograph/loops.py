@@ -42,7 +42,7 @@ def while_stmt(
 def _first_test(
     test: Callable[[], Any], get_state: Callable[[], Values], set_state: Callable[[Values], None]
 ) -> Any:
-    """What the test gives at first, found out beside the graph: there it belongs to the loop."""
+    """The test's first value, traced beside the graph: in the graph, it belongs to the loop."""
     if executing_eagerly():
         return test()
     before, aside = get_state(), TracedGraph("first_test")
@@ -84,7 +84,7 @@ def for_stmt(
             if_stmt(more, turn, _nothing, get_state, set_state, names)
         else:
             body(item)
-        # Before the next item is taken: who leaves a loop leaves what is left of an iterator.
+        # Before the next item is taken: a loop that is left leaves the rest to the iterator.
         more = goes_on()
         if not (is_symbolic(more) or more):
             break

@@ -1,4 +1,4 @@
-"""What converted code calls, by the name `ag__`."""
+"""The functions that converted code calls, by the name `ag__`."""
 
 from weft.lib.autograph.builtin_functions import assert_stmt as assert_stmt
 from weft.lib.autograph.calls import converted_call as converted_call

@@ -1,8 +1,8 @@
 """A function's syntax tree -> one whose control flow asks `ag__` (weft.lib.autograph.operators).
 
 The blocks of conditionals and loops become functions inside of the function, which share its
-variables (`nonlocal`). `ag__.if_stmt` and its like call them as Python would, or trace them. What
-they change and somebody needs later is their state, which two more functions get and set.
+variables (`nonlocal`). `ag__.if_stmt` and its like call them as Python would, or trace them. The
+variables they change that are read later are their state, which two more functions get and set.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _strip_annotations(node: ast.FunctionDef) -> None:
 
 
 def _bound_in_blocks(stmts: list[ast.stmt]) -> set[str]:
-    """What is bound inside of conditionals and loops."""
+    """The names that are bound inside of conditionals and loops."""
     found: set[str] = set()
     for node in stmts:
         if isinstance(node, (ast.If, *LOOPS)):
@@ -161,7 +161,7 @@ class _Rewriter(ExpressionRewriter):
         return [made for each in stmts for made in _listed(self.visit(each))]
 
     def _options(self, node: ast.While | ast.For) -> ast.expr:
-        """What `tf.autograph.experimental.set_loop_options(...)`, if it comes first, says."""
+        """The arguments of `tf.autograph.experimental.set_loop_options(...)`, if it comes first."""
         first = node.body[0]
         call = first.value if isinstance(first, ast.Expr) else None
         if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("set_loop_options"):
@@ -193,7 +193,7 @@ class _Rewriter(ExpressionRewriter):
     def _getter(self, symbol: str) -> str:
         if not symbol.isidentifier():
             return f"ag__.part(lambda: {_steps(symbol)}, {symbol!r})"
-        # Nobody has made sure that what is not the function's own has a value.
+        # A variable that is not the function's own may have no value.
         return f"ag__.variable(lambda: {symbol}, {symbol!r})" if symbol in self.outside else symbol
 
     # ---- other statements ----

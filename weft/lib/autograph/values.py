@@ -57,7 +57,7 @@ def ld(value: Any) -> Any:
 
 
 def returned(value: Any, has_returned: Any) -> Any:
-    """What a function that ends with this result returns."""
+    """The return value of a function that ends with this result."""
     if isinstance(value, NothingReturned):
         return None
     if is_symbolic(has_returned) and any(map(is_traceable, leaves(value))):

@@ -141,7 +141,7 @@ def set_stats_aggregator(
 
 
 def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Any:
-    """What a reducer makes of a whole dataset."""
+    """The result of a reducer for a whole dataset."""
     if not isinstance(dataset, Dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     zero = convert_to_tensor(0, dtype=dtypes.int64)

@@ -35,7 +35,7 @@ def _others(matrix: Tensor) -> Tensor:
 
 
 def _same(labels: Any) -> Tensor:
-    """Which pairs have equal labels."""
+    """Whether each pair has equal labels."""
     labels = convert_to_tensor(labels)
     if labels.dims is not None and len(labels.dims) != 1:
         raise ValueError("labels must be a vector")

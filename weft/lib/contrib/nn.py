@@ -40,7 +40,7 @@ def alpha_dropout(
 
 
 def _restored(mixed: Tensor, keep: Tensor) -> Tensor:
-    """What dropout has left, moved and scaled back to a mean of 0 and a variance of 1."""
+    """The result of dropout, moved and scaled back to a mean of 0 and a variance of 1."""
     scale = (keep + keep * (1 - keep) * _DROPPED**2) ** -0.5
     return scale * mixed - scale * _DROPPED * (1 - keep)
 

@@ -139,7 +139,7 @@ def latest_events(base_dir: str) -> Iterable[Any]:
 
 
 def latest_summaries(base_dir: str) -> list[Any]:
-    """Those of the last events that are summaries."""
+    """The summaries among the last events."""
     return [event for event in latest_events(base_dir) if event.HasField("summary")]
 
 

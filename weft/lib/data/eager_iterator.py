@@ -43,7 +43,7 @@ class EagerIterator(OfElements, Trackable):
         }  # fmt: skip
         self._iterator_resource = raw.AnonymousIteratorV2(**self._structure)[0]
         raw.MakeIterator(applied._variant_tensor, self._iterator_resource)
-        # Whoever leaves a loop early does not say so: threads that read ahead end with this object.
+        # A loop that is left early does not say so: threads that read ahead end with this object.
         weakref.finalize(self, _release, self._iterator_resource._array()).atexit = False
 
     def __iter__(self) -> EagerIterator:
@@ -76,7 +76,7 @@ def _release(resource: Any) -> None:
 
 
 class _Position(SaveableObject):
-    """Where an iterator stands, as a checkpoint holds it."""
+    """The position of an iterator, as a checkpoint holds it."""
 
     def __init__(self, resource: Any, name: str) -> None:
         state = raw.SerializeIterator(resource)

@@ -57,7 +57,7 @@ class StatsAggregator:
         self._resource = raw.StatsAggregatorHandle()
 
     def get_summary(self) -> Tensor:
-        """What was gathered, as a serialized Summary."""
+        """The gathered statistics, as a serialized Summary."""
         found: Tensor = raw.StatsAggregatorSummary(self._resource)
         return found
 

@@ -62,7 +62,7 @@ class _Iterators:
 
 
 class _Element:
-    """What a generator yields -> arrays, with the checks that were asked for."""
+    """Elements of a generator -> arrays, with the checks that were asked for."""
 
     def __init__(self, types: Any, shapes: Any) -> None:
         self.structure = types

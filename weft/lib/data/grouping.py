@@ -85,7 +85,7 @@ def _group_by_window(dataset: Dataset, key_func: Any, reduce_func: Any, size_fun
 
 
 class Reducer:
-    """What becomes of a group: `finalize(reduce(... reduce(init(key), element) ...))`."""
+    """The reduction of a group: `finalize(reduce(... reduce(init(key), element) ...))`."""
 
     def __init__(
         self, init_func: Callable[..., Any], reduce_func: Callable[..., Any],

@@ -31,7 +31,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 
 
 class Iterator(OfElements):
-    """Where a traversal of a dataset stands."""
+    """A traversal of a dataset."""
 
     def __init__(
         self, iterator_resource: Any, initializer: Any, output_types: Any, output_shapes: Any,

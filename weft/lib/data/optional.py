@@ -28,7 +28,7 @@ class Optional(abc.ABC):
 
     @abc.abstractmethod
     def get_value(self, name: str | None = None) -> Any:
-        """What there is; an error in the step if there is nothing."""
+        """The value; an error in the step if there is none."""
 
     @property
     @abc.abstractmethod

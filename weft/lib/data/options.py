@@ -7,7 +7,7 @@ from typing import Any
 
 
 class _Option:
-    """A field of options: typed, unset until somebody sets it."""
+    """A field of options: typed, unset at first."""
 
     def __init__(self, kinds: Any, default: Any = None, doc: str = "") -> None:
         self.kinds, self.default, self.__doc__ = kinds, default, doc
@@ -104,7 +104,7 @@ class ThreadingOptions(OptionsBase):
 
 
 class StatsOptions(OptionsBase):
-    """Who gathers statistics of a pipeline, and under which names."""
+    """The aggregator for statistics of a pipeline, and the names it uses."""
 
     aggregator = _Option(object)
     prefix = _Option(str, lambda: "")
@@ -128,7 +128,7 @@ class MapVectorizationOptions(OptionsBase):
 
 
 class OptimizationOptions(OptionsBase):
-    """Which rewrites of pipelines are asked for; weft does what helps either way."""
+    """The rewrites of pipelines that are asked for; weft does what helps either way."""
 
     apply_default_optimizations = _Option(bool)
     autotune = _Option(bool)
@@ -150,7 +150,7 @@ class OptimizationOptions(OptionsBase):
 
 
 class Options(OptionsBase):
-    """What to do with a pipeline besides what it says."""
+    """Options of a pipeline that are not part of its datasets."""
 
     experimental_deterministic = _Option(bool)
     experimental_distribute = _Option(DistributeOptions, DistributeOptions)

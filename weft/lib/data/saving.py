@@ -17,7 +17,7 @@ from weft.lib.train.sessions.session_run_hook import SessionRunHook
 
 
 def make_saveable_from_iterator(iterator: Iterator) -> IteratorSaveable:
-    """What a Saver needs to save and restore where an iterator stands."""
+    """The object by which a Saver saves and restores the position of an iterator."""
     return IteratorSaveable(iterator._iterator_resource)
 
 

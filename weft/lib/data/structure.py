@@ -1,4 +1,4 @@
-"""What the elements of a dataset are: structures of type specs, and tensors that stand for values.
+"""The structure of a dataset's elements: type specs, and tensors that stand for values.
 
 A tensor stands for itself, three variants for a sparse tensor, a variant for a dataset or an
 optional, so that datasets know tensors only.
@@ -126,7 +126,7 @@ def _normalized(value: Any, i: int) -> Any:
 
 
 class OfElements:
-    """What has elements: it tells of them by type specs, and the way programs of the time ask."""
+    """An object with elements: their type specs, also by the older properties."""
 
     _element_spec: Any
 

@@ -155,7 +155,7 @@ def file_names(file_pattern: Any) -> list[str]:
 def interleaved(
     files: Dataset, read: Callable[..., Dataset], threads: Any, sloppy: bool
 ) -> Dataset:
-    """What is in several files, `threads` of them at a time."""
+    """The elements of several files, `threads` of them at a time."""
     if threads != AUTOTUNE:
         return files.apply(parallel_interleave(read, cycle_length=threads, sloppy=sloppy))
     options = Options()

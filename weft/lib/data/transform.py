@@ -126,7 +126,7 @@ def with_options(dataset: Dataset, options: Options) -> Dataset:
 
 
 def apply_options(dataset: Dataset) -> Dataset:
-    """What an iterator is made of: the dataset with what its options ask for around it."""
+    """The dataset that an iterator is made of: with the datasets its options ask for around it."""
     options = dataset.options()
     threading = options.experimental_threading
     if threading is not None and threading.max_intra_op_parallelism is not None:

@@ -42,7 +42,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
 
 class CollectiveExtended(Worker, MirroredExtended):
-    """What is behind a MultiWorkerMirroredStrategy."""
+    """The implementation of a MultiWorkerMirroredStrategy."""
 
     def __init__(
         self, container_strategy: Any, communication: Any, cluster_resolver: Any = None

@@ -1,4 +1,4 @@
-"""Which strategy and which replica the code belongs to; without a strategy, the default one."""
+"""The strategy and the replica that code belongs to; without a strategy, the default one."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def reduce_non_distributed_value(
 
 
 def _joined(values: Sequence[Any], add: Callable[[Any], Any], reduce_op: ReduceOp) -> Any:
-    """The sum or mean; of rows, all of them: who applies them adds up those of one index."""
+    """The sum or mean; of rows, all of them: applying them adds up those of one index."""
     if reduce_op not in (ReduceOp.SUM, ReduceOp.MEAN):
         raise ValueError("`reduce_op` must be Reduce.SUM or Reduce.MEAN.")
     count = len(values)

@@ -68,6 +68,6 @@ def count_gpus() -> int:
 
 
 def local_devices(num_gpus: int | None = None) -> tuple[str, ...]:
-    """So many GPUs of this process (all of them by default), else its CPU."""
+    """The first `num_gpus` GPUs of this process (by default all), else its CPU."""
     count = count_gpus() if num_gpus is None else num_gpus
     return tuple(f"/device:GPU:{i}" for i in range(count)) or ("/device:CPU:0",)

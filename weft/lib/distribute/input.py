@@ -73,7 +73,7 @@ def _on_device(element: Any, where: str) -> Any:
 
 
 class CallableSource:
-    """What a function gives; it is called for each replica."""
+    """Inputs from a function, which is called for each replica."""
 
     def __init__(self, fn: Callable[[], Any]) -> None:
         self._fn = fn

@@ -1,4 +1,4 @@
-"""What an input function may want to know of the replicas that it feeds."""
+"""Facts for an input function about the replicas that it feeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class InputReplicationMode(enum.Enum):
 
 
 class InputContext:
-    """Which of how many input pipelines this is, and for how many replicas they are."""
+    """The number of this input pipeline, and the counts of pipelines and of their replicas."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class MirroredStrategy(Strategy):
 
 
 class ReplicatedExtended(StrategyExtended):
-    """What strategies with replicas on the devices of one process share, wherever variables are."""
+    """The base of strategies with replicas on devices of one process, wherever variables are."""
 
     _devices: tuple[str, ...] = ()
     _host: str
@@ -124,7 +124,7 @@ class ReplicatedExtended(StrategyExtended):
 
 
 class MirroredExtended(ReplicatedExtended):
-    """What is behind a MirroredStrategy."""
+    """The implementation of a MirroredStrategy."""
 
     _runs_in_replicas = True
 
@@ -177,7 +177,7 @@ class MirroredExtended(ReplicatedExtended):
         return create_mirrored(self, devices, next_creator, kwargs)
 
     def _first_value(self, where: str, kwargs: dict[str, Any]) -> Any:
-        """What the copy in the first replica starts as."""
+        """The initial value of the copy in the first replica."""
         return kwargs["initial_value"]
 
     def _validate_colocate_with_variable(self, variable: Any) -> None:
@@ -196,7 +196,7 @@ class MirroredExtended(ReplicatedExtended):
         return value_container(value)
 
     def non_slot_devices(self, var_list: Any) -> Any:
-        """Where an optimizer's own variables are: in each replica."""
+        """The devices of an optimizer's own variables: those of all replicas."""
         return self._devices
 
     # ---- updates ----

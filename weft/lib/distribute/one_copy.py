@@ -1,4 +1,4 @@
-"""What strategies with one replica share: every value is the only one, and where it belongs."""
+"""The base of strategies with one replica: every value is the only one, and in its place."""
 
 from __future__ import annotations
 

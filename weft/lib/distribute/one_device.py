@@ -27,7 +27,7 @@ class OneDeviceStrategy(Strategy):
 
 
 class OneDeviceExtended(OneCopy, ReplicatedExtended):
-    """What is behind a OneDeviceStrategy."""
+    """The implementation of a OneDeviceStrategy."""
 
     def __init__(self, container_strategy: Any, device: str) -> None:
         super().__init__(container_strategy)

@@ -55,7 +55,7 @@ class CentralStorageStrategy(Strategy):
 
 
 class ParameterServerExtended(Worker, ReplicatedExtended):
-    """What is behind both."""
+    """The implementation of both strategies."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ class ReplicaContext:
         self._open.pop().__exit__(*exc)
 
     def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """What `merge_fn(strategy, ...)` gives, called once with the arguments of all replicas."""
+        """The result of `merge_fn(strategy, ...)`, called once with arguments of all replicas."""
         require_replica(self)
         return self._merge_call(merge_fn, tuple(args), kwargs or {})
 

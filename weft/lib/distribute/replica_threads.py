@@ -36,7 +36,7 @@ class _Stopped(BaseException):
 
 
 class _Merge:
-    """What a replica stopped for: a function to call, its arguments, and the scopes it is in."""
+    """A replica's merge call: a function to call, its arguments, and the scopes it is in."""
 
     def __init__(self, fn: Any, args: Any, kwargs: Any) -> None:
         graph = get_default_graph()
@@ -89,7 +89,7 @@ class _Replica(threading.Thread):
 
     def _wait(self) -> None:
         self._may_run.wait()
-        if self._stopping:  # for good: nobody wakes it if it comes here once more
+        if self._stopping:  # for good: nothing would wake the thread if it came here once more
             raise _Stopped
         self._may_run.clear()
 
@@ -185,7 +185,7 @@ def call_for_each_replica(
     kwargs: Any,
     first_id: int = 0,
 ) -> Any:
-    """What `fn` gives in each of the replicas on `devices`, as one structure."""
+    """The results of `fn` in the replicas on `devices`, as one structure."""
     calls = _Calls(strategy, devices, first_id)
 
     def of(number: int) -> Callable[[], Any]:

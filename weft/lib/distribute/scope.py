@@ -1,4 +1,4 @@
-"""The scope of a strategy: who makes variables inside of it."""
+"""The scope of a strategy, which makes the variables inside of it."""
 
 from __future__ import annotations
 

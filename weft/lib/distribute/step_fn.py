@@ -30,7 +30,7 @@ class Step:
         return self._distribution
 
     def initialize(self) -> Any:
-        """What has to run before the first step."""
+        """The operations that have to run before the first step."""
         return []
 
     def __call__(self) -> Any:
@@ -92,7 +92,7 @@ class Monitor:
         session.run([*first, global_variables_initializer()])
 
     def run_steps(self, num_steps: int | None = None) -> None:
-        """So many steps, or as many as there is input for."""
+        """Runs `num_steps` steps, or as many as there is input for."""
         turns = itertools.count() if num_steps is None else range(num_steps)
         with contextlib.suppress(errors.OutOfRangeError):
             for _ in turns:

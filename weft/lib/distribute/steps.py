@@ -16,7 +16,7 @@ from weft.ops.state.reduce_op import as_reduce_op
 
 
 class MultiStepContext:
-    """What the last of the steps gave."""
+    """The outputs of the last of the steps."""
 
     def __init__(self) -> None:
         self._last_step_outputs: dict[str, Any] = {}
@@ -88,7 +88,7 @@ def run_steps(
 
 
 def _unpack(context: MultiStepContext, extended: Any, names: list[str], flat: list[Any]) -> None:
-    """What the loop gave, in place of the tensors of its body."""
+    """Puts the results of the loop in the place of the tensors of its body."""
     rest = iter(flat)
     for name in names:
         count = len(extended._local_results(context._last_step_outputs[name]))

@@ -203,7 +203,7 @@ def select_device_mirrored(device: str, structure: Any) -> Any:
 def update_regroup(
     extended: Any, devices: Sequence[str], updates: Sequence[Any], group: bool
 ) -> Any:
-    """What an update gives: an operation for all of them, or with `group` False what each gave."""
+    """The result of updates: one operation for all, or with `group` False the result of each."""
     if group:
         return regroup(devices, updates, _grouped)
     return nest.map_structure(extended._local_results, regroup(devices, updates, Mirrored))

@@ -55,7 +55,7 @@ def in_replica() -> bool:
 
 
 def aggregated(strategy: Any, value: Any, aggregation: Any, destinations: Any) -> Any:
-    """What a variable is assigned when its replicas assign `value`."""
+    """The value that a variable is assigned when its replicas assign `value`."""
     if aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
         first = strategy.experimental_local_results(value)[0]
         return strategy.extended.broadcast_to(first, destinations=destinations)
@@ -97,7 +97,7 @@ class AssignedTogether:
 
 
 class DistributedVariable(DistributedValues, BaseResourceVariable):
-    """What distributed variables share: wherever one is used, the closest copy is meant."""
+    """The base of distributed variables: wherever one is used, the closest copy is meant."""
 
     _cached_value = None
     _initializer_op: Any = None
@@ -122,7 +122,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 
     @property
     def _initial_value(self) -> Any:
-        """That of the closest copy, unless a checkpoint has given one for all."""
+        """The initial value of the closest copy, unless a checkpoint has given one for all."""
         given = self.__dict__.get("_given_value")
         return self._closest()._initial_value if given is None else given
 
@@ -268,7 +268,7 @@ class SyncOnReadVariable(DistributedVariable):
 
 
 class _SyncOnReadSaveable(SaveableObject):
-    """What is saved is the joint value."""
+    """The joint value of the copies in a checkpoint."""
 
     def __init__(self, variable: SyncOnReadVariable, name: str) -> None:
         self._variable = variable

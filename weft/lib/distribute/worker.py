@@ -1,4 +1,4 @@
-"""What strategies share whose workers have graphs of their own: which worker this is."""
+"""The identity of a worker, for strategies whose workers have graphs of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is who in a cluster of workers."""
+"""The roles of the tasks in a cluster of workers."""
 
 from __future__ import annotations
 

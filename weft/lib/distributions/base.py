@@ -66,7 +66,7 @@ class Distribution(Described):
             return sample_shapes.set_static_shape(self, self._from_base(drawn, **kwargs), shape)
 
     def _from_base(self, samples: Tensor, **kwargs: Any) -> Tensor:
-        """What samples become, once they have their shape."""
+        """The final samples, from samples that have their shape."""
         return samples
 
     def sample(

@@ -1,4 +1,4 @@
-"""What is checked of parameters and samples, if `validate_args` says so."""
+"""Checks of parameters and samples, for `validate_args`."""
 
 from __future__ import annotations
 

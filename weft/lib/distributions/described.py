@@ -1,4 +1,4 @@
-"""What a distribution is: its name, its arguments, the shapes of its batch and of its events.
+"""The description of a distribution: name, arguments, shapes of its batch and its events.
 
 Shapes follow from its parameters (parameter.py) unless it says otherwise.
 """

@@ -19,7 +19,7 @@ from weft.ops.random.random import random_gamma
 
 
 class ConcentrationAndRate(Distribution):
-    """What distributions of positive numbers with a shape and a rate share."""
+    """The base of distributions of positive numbers with a shape and a rate."""
 
     concentration = Parameter("The shape: the mean of a gamma distribution times its rate.")
     rate = Parameter("The inverse of a gamma distribution's scale.")

@@ -12,7 +12,7 @@ from weft.ops.control.check import assert_positive
 
 
 class LocationScale(Distribution):
-    """What distributions with a place and a width share."""
+    """The base of distributions with a place and a width."""
 
     loc = Parameter("Where it is.")
     scale = Parameter("How wide it is.")

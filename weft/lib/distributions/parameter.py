@@ -66,7 +66,7 @@ def _batch(shape: Any, rank: int) -> Any:
 
 
 def batch_shape(distribution: Any) -> TensorShape:
-    """What all parameters broadcast to."""
+    """The shape that all parameters broadcast to."""
     shapes = [_batch(tensor.shape, rank) for tensor, rank in _known(distribution)]
     return reduce(array.broadcast_static_shape, shapes) if shapes else TensorShape(None)
 

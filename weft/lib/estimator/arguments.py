@@ -1,4 +1,4 @@
-"""What an Estimator is given: configuration, hooks and numbers of steps, checked and completed."""
+"""Arguments of Estimators: configuration, hooks, numbers of steps, checked and completed."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _SECONDS_BETWEEN_WARNINGS = 600
 
 
 class EvalStatus:
-    """What came of an attempt to evaluate."""
+    """The outcomes of an attempt to evaluate."""
 
     EVALUATED = "evaluated"
     MISSING_CHECKPOINT = "missing checkpoint"
@@ -138,7 +138,7 @@ class Evaluator:
 
 
 def stop_as_requested(what: str, by: str) -> bool:
-    """True, for stopping, with a word in the log about who asked for it."""
+    """True, for stopping; the method that asked for it is logged."""
     logging.info("Exiting %s, as requested by _ContinuousEvalListener.%s.", what, by)
     return True
 

@@ -63,7 +63,7 @@ def _iterator(estimator: Any, strategy: Any, input_fn: Any, mode: str) -> tuple[
 
 
 def _call_model_fn(estimator: Any, strategy: Any, iterator: Any, mode: str) -> Any:
-    """What the model function gives in all replicas, as one EstimatorSpec."""
+    """The results of the model function in all replicas, as one EstimatorSpec."""
     features, labels = parse_iterator_result(iterator.get_next())
     return strategy.extended.call_for_each_replica(
         estimator._call_model_fn, (features, labels, mode, estimator.config)

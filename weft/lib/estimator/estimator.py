@@ -155,7 +155,7 @@ class Estimator(ModelCalls):
         return latest_checkpoint(self.model_dir)
 
     def eval_dir(self, name: str | None = None) -> str:
-        """Where evaluations of that name write their events."""
+        """The folder in which evaluations of that name write their events."""
         return os.path.join(self._model_dir, "eval" if not name else "eval_" + name)
 
     # ---- training ----

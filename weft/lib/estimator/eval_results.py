@@ -1,4 +1,4 @@
-"""What an evaluation found: metrics to run, and the events that tell of their values."""
+"""Results of an evaluation: metrics to run, and the events with their values."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Exporter(metaclass=abc.ABCMeta):
     @property
     @abc.abstractmethod
     def name(self) -> str:
-        """Where under `export/` of the model's folder it writes."""
+        """The folder under `export/` of the model's folder that it writes to."""
 
     @abc.abstractmethod
     def export(

@@ -170,6 +170,6 @@ def get_timestamped_export_dir(export_dir_base: Any) -> bytes:
 
 
 def get_temp_export_dir(timestamped_export_dir: bytes) -> bytes:
-    """Where a model is written before it moves to its place."""
+    """The folder in which a model is written before it moves to its place."""
     folder, name = os.path.split(timestamped_export_dir)
     return os.path.join(folder, f"temp-{os.fsdecode(name)}".encode())

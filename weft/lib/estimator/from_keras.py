@@ -168,7 +168,7 @@ def _build(
 
 
 def _names(model: Any, which: str, given: Any) -> list[str]:
-    """What a model calls its inputs or outputs; a class that was not called numbers them."""
+    """The names of a model's inputs or outputs; a class that was not called numbers them."""
     if model._is_graph_network:
         return model.input_names if which == "input" else model.output_names
     count = len(given) if isinstance(given, dict) else 0
@@ -213,7 +213,7 @@ def _first_checkpoint(model: Any, custom_objects: Any, config: Any, by_objects: 
     known = latest_checkpoint(folder)
     if known:
         return known
-    # Weights that nobody has seen yet are drawn anew, as the configuration's seed has it.
+    # Weights that have not been used yet are drawn anew, as the configuration's seed has it.
     seen = eager_program() is not None or any(
         hasattr(each, "_keras_initialized") for each in model.weights
     )

@@ -1,4 +1,4 @@
-"""What arguments the functions of a program take: model functions, input functions and others."""
+"""Arguments of the functions of a program: model functions, input functions and others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def accepted(fn: Callable[..., Any], **offered: Any) -> dict[str, Any]:
-    """What of `offered` the function takes."""
+    """The arguments of `offered` that the function takes."""
     names = fn_args(fn)
     return {name: value for name, value in offered.items() if name in names}
 

@@ -1,4 +1,4 @@
-"""What input functions return, taken apart into features and labels."""
+"""Results of input functions, taken apart into features and labels."""
 
 from __future__ import annotations
 

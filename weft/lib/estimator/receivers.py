@@ -1,4 +1,4 @@
-"""What a served model is given, and how it becomes features."""
+"""Inputs of served models, and how they become features."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def build_raw_serving_input_receiver_fn(
 def build_raw_supervised_input_receiver_fn(
     features: Any, labels: Any, default_batch_size: int | None = None
 ) -> Callable[[], SupervisedInputReceiver]:
-    """Whoever goes on with the exported graph feeds features and labels themselves."""
+    """Placeholders for features and labels, for further training of the exported graph."""
 
     def names(tensors: Any, single: str) -> set[str]:
         return set(tensors) if isinstance(tensors, dict) else {single}

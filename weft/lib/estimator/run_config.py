@@ -170,7 +170,7 @@ def _model_dir(config: dict[str, Any], model_dir: Any) -> Any:
 
 
 class RunConfig:
-    """Where an Estimator keeps its model, how often it saves and logs, and which task it is.
+    """Configuration of an Estimator: its folder, how often it saves and logs, and its task.
 
     The task, and the cluster it belongs to, come from the environment variable TF_CONFIG.
 

@@ -1,4 +1,4 @@
-"""What a model function hands to its Estimator, checked when it is made."""
+"""The EstimatorSpec of a model function, checked when it is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which task of a cluster this process is: the variable TF_CONFIG, read and checked."""
+"""This process's task in a cluster: the variable TF_CONFIG, read and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TaskType:
 
 @dataclass(frozen=True)
 class Task:
-    """Where this process stands, in the order in which a RunConfig shows it."""
+    """The task of this process, in the order in which a RunConfig shows it."""
 
     service: Any
     cluster_spec: ClusterSpec
@@ -40,7 +40,7 @@ class Task:
 
 
 def tf_config() -> dict[str, Any]:
-    """What TF_CONFIG says; nothing if it is not set."""
+    """The contents of TF_CONFIG; empty if it is not set."""
     found = json.loads(os.environ.get("TF_CONFIG", "{}"))
     if found:
         logging.info("TF_CONFIG environment variable: %s", found)

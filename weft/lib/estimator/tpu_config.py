@@ -18,7 +18,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class InputPipelineConfig:
-    """Where a TPU's input is made."""
+    """The places where a TPU's input can be made."""
 
     PER_SHARD_V1 = 1
     PER_HOST_V1 = 2
@@ -28,7 +28,7 @@ class InputPipelineConfig:
 
 
 class IterationsPerLoop(NamedTuple):
-    """So many steps, or seconds, between returns to the host."""
+    """The number of steps, or seconds, between returns to the host."""
 
     value: int
     unit: str
@@ -188,7 +188,7 @@ class RunConfig(run_config.RunConfig):
             options.cluster_def.CopyFrom(spec.as_cluster_def())
 
     def _default_session_config(self) -> None:
-        """What the session is like, TPUEstimator decides."""
+        """Sets nothing: TPUEstimator decides on the session's configuration."""
 
     @property
     def tpu_config(self) -> TPUConfig:

@@ -1,4 +1,4 @@
-"""What `train_and_evaluate` trains with, and what it evaluates with."""
+"""The arguments of `train_and_evaluate` for training and for evaluation."""
 
 from __future__ import annotations
 

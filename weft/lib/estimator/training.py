@@ -81,7 +81,7 @@ def _check_type(value: Any, kind: type, message: str) -> None:
 
 
 class TrainingExecutor:
-    """What each kind of task does; `run` picks the one that this process is."""
+    """The work of each kind of task; `run` does that of this process's kind."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class TrainingExecutor:
         return self._estimator
 
     def run(self) -> Any:
-        """What the configuration of the Estimator says this process is to do."""
+        """Does the work of the task that this process is by the Estimator's configuration."""
         config = self._estimator.config
         if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
             logging.info("Running training and evaluation locally (non-distributed).")

@@ -1,4 +1,4 @@
-"""Where an Estimator's variables come from when there is no checkpoint of its own."""
+"""The source of an Estimator's variables when there is no checkpoint of its own."""
 
 from __future__ import annotations
 

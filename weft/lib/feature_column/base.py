@@ -1,8 +1,8 @@
-"""What a feature column is.
+"""The classes of feature columns.
 
 A column is a named tuple: a description that holds no tensors. `transform_feature` makes its
 tensor from the raw features in a cache; variables and tables that it needs belong to the state
-manager of whoever asks (`state.py`). So one column serves many models and many graphs.
+manager of the caller (`state.py`). So one column serves many models and many graphs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class FeatureColumn(abc.ABC):
     @property
     @abc.abstractmethod
     def parse_example_spec(self) -> dict[str, Any]:
-        """What `tf.io.parse_example` has to look for, by key."""
+        """The features for `tf.io.parse_example`, by key."""
 
     @property
     @abc.abstractmethod

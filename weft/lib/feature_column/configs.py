@@ -14,7 +14,7 @@ from weft.lib.keras import initializers
 
 
 class Reading(NamedTuple):
-    """What reading a record needs to know: names of the caller's, and the columns read so far."""
+    """The surroundings of reading a record: names of the caller's, and the columns read so far."""
 
     custom_objects: dict[str, Any]
     columns_by_name: dict[str, Any]

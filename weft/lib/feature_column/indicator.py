@@ -1,4 +1,4 @@
-"""Which ids an example has, as a vector with a number for every bucket."""
+"""The ids of an example as a vector with a number for every bucket."""
 
 from __future__ import annotations
 

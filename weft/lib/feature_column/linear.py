@@ -110,7 +110,7 @@ def _variable(name: str, shape: Any, trainable: bool, collections: list[str]) ->
 
 
 def weighted_sum(column: Any, cache: Any, state: Any, combiner: str, weights: Any) -> Tensor:
-    """What one column adds to the model."""
+    """The contribution of one column to the model."""
     if not isinstance(column, CategoricalColumn):
         dense = as_rows(column, column.get_dense_tensor(cache, state))
         return matmul.matmul(dense, weights, name="weighted_sum")

@@ -1,4 +1,4 @@
-"""Who holds the variables and tables of columns.
+"""State managers, which hold the variables and tables of columns.
 
 Columns are descriptions; a state manager makes what they need and knows it by column and name.
 """

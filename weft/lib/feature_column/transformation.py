@@ -132,7 +132,7 @@ def verify_static_batch_size_equality(tensors: Any, columns: Any) -> None:
 
 
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
-    """What `tf.io.parse_example` has to look for to find the features of all these columns."""
+    """The features for `tf.io.parse_example` that all these columns need."""
     result: dict[str, Any] = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):

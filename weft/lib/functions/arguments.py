@@ -29,7 +29,7 @@ _KEYWORDS = (
 
 @dataclass
 class Arguments:
-    """What a call was given: positional arguments, defaults included, and the others by name."""
+    """The arguments of a call: positional ones, defaults included, and the others by name."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -41,7 +41,7 @@ class Arguments:
 
     @property
     def tensors(self) -> list[Tensor]:
-        """What the call node takes."""
+        """The inputs of the call node."""
         return [leaf if isinstance(leaf, Tensor) else leaf.flow for leaf in self.leaves
                 if isinstance(leaf, (Tensor, TensorArray))]  # fmt: skip
 
@@ -75,7 +75,7 @@ class Arguments:
 
 
 def _spec_of(leaf: Any) -> Any:
-    """What is to be known of an argument to trace for it; `_Same` if that is the object itself."""
+    """The spec of an argument that a trace depends on; `_Same` if that is the object itself."""
     if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
         return TensorSpec(leaf.shape, leaf.dtype)
     if leaf is None or isinstance(leaf, (bool, int, float, str, TypeSpec)):
@@ -97,7 +97,7 @@ def quick_key(args: tuple[Any, ...]) -> Hashable:
 
 
 def key_of(leaf: Any) -> Hashable:
-    """What has to be equal for a trace to serve an argument."""
+    """The key of an argument: a trace serves all arguments with an equal key."""
     if isinstance(leaf, Tensor):
         return "tensor", leaf.dtype.base_dtype, leaf.dims
     if isinstance(leaf, TensorSpec):

@@ -95,7 +95,7 @@ class ConcreteFunction:
 
     @property
     def body(self) -> Body:
-        """What a call does."""
+        """The body of the function."""
         return self._function.body({}, self.graph._functions)
 
     @property
@@ -183,7 +183,7 @@ class ConcreteFunction:
 
     @property
     def _awaited(self) -> Iterable[Operation]:
-        """What a call has to wait for, outside."""
+        """The operations outside that a call has to wait for."""
         return self.graph.awaited
 
     def _checked(self, value: Any, like: Tensor) -> Tensor:
@@ -227,7 +227,7 @@ class ConcreteFunction:
         share_functions(graph, self.graph)
 
     def add_gradient_functions_to_graph(self, g: Graph | None = None) -> None:
-        """Nothing: gradients become functions where they are asked for."""
+        """Does nothing: gradients become functions where they are asked for."""
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name} with {len(self._own_inputs)} arguments>"

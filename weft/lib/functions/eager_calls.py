@@ -170,7 +170,7 @@ def _remote(op: Operation, args: _Tensors, library: _Library) -> list[Tensor]:
 
 
 def _holds(condition: Tensor) -> bool:
-    """What a branch goes by: text, arrays and numbers count as they do in a graph."""
+    """The truth value of a condition: text, arrays and numbers count as they do in a graph."""
     value = condition.numpy()  # type: ignore[attr-defined]
     return bool(value.size if getattr(value, "ndim", 0) else value)
 

@@ -30,7 +30,7 @@ def placeholders(given: Arguments, signature: tuple[Any, ...] | None) -> Argumen
 
 
 def _specs_of_leaves(given: Arguments, signature: tuple[Any, ...] | None) -> list[Any]:
-    """What the signature says of each leaf; None where it says nothing."""
+    """The signature's spec of each leaf; None where it has none."""
     if signature is None:
         return [None] * len(given.leaves)
     flat = [each for spec in nest.flatten(signature) for each in component_specs(spec)]

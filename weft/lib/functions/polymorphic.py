@@ -51,7 +51,7 @@ def functions_run_eagerly() -> bool:
 
 
 class Function:
-    """What `tf.function` makes of a Python function."""
+    """A Python function with its traces, as `tf.function` makes it."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class Function:
         return self._traced(given, _refuse if self._created else _refuse_later)
 
     def _relaxed(self, given: Arguments) -> Arguments:
-        """What fits these arguments and all others like them but for shapes."""
+        """Arguments that fit these and all seen ones that differ from them in shapes only."""
         types = (Tensor, TensorSpec)
         leaves = [x.dtype if isinstance(x, types) else key_of(x) for x in given.leaves]
         key = given.structure, tuple(leaves)
@@ -317,7 +317,7 @@ def defun(
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What a function is called in the library."""
+    """The name of a function in the library."""
     inner = function
     while isinstance(inner, functools.partial):
         inner = inner.func

@@ -51,7 +51,7 @@ def _row_of(rows: Tensor) -> Tensor:
 
 
 def _called(body: Body, inputs: list[Tensor]) -> list[Tensor]:
-    """What a function of all rows gives, as one call."""
+    """The results of a function of all rows, as one call."""
     if executing_eagerly():
         return run_body(body, inputs)
     name = unique_function_name("vectorized_map")

@@ -66,7 +66,7 @@ class _Circulant(LinearOperator):
 
     @property
     def block_shape(self) -> TensorShape:
-        """What is known of the shape of these axes."""
+        """The known shape of these axes."""
         return self._spectrum.shape[-self._block_depth :]
 
     def block_shape_tensor(self) -> Tensor:

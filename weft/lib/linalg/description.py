@@ -1,4 +1,4 @@
-"""What a linear operator says of itself without computing anything: type, shape, names, hints."""
+"""Properties of a linear operator that need no computation: type, shape, names, hints."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from weft.ops.math import math
 
 
 class JoinedOperator(LinearOperator):
-    """Where all its operators have one of the properties `_kept`, it has that too."""
+    """An operator made of others; it has each property of `_kept` that all of them have."""
 
     _join: str  # what joins the names of the operators
     _whole: str  # what the operator is of its parts

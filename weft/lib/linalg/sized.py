@@ -1,4 +1,4 @@
-"""What operators that are given by their size share."""
+"""The base of operators that are given by their size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.ops.math import math
 
 
 class SizedOperator(LinearOperator):
-    """Its shape is `_batch` (None: no batch) and `_sides`: (tensor, value or None) each."""
+    """An operator of shape `_batch` (None: no batch) and `_sides`: (tensor, value or None) each."""
 
     _assert_proper_shapes: bool
     _batch: tuple[Tensor, Any] | None = None

@@ -1,4 +1,4 @@
-"""What linear operators share: hints, checks, batches that broadcast, solving with them."""
+"""Shared parts of linear operators: hints, checks, batches that broadcast, solving with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def always(fact: bool, hint: Hint, message: str) -> bool:
 
 
 def agreed(known: Hint, given: Hint, message: str) -> Hint:
-    """What an operator knows of itself and what the caller says, which must not contradict it."""
+    """The joint hint of an operator and its caller, which must not contradict each other."""
     said = {bool(hint) for hint in (known, given) if hint is not None}
     if len(said) == 2:
         raise ValueError(message)

@@ -1,1 +1,1 @@
-"""What programs have around their graphs: flags, an entry point, logging, tests, versions."""
+"""The surroundings of a program's graphs: flags, an entry point, logging, tests, versions."""

@@ -150,7 +150,7 @@ class _FlagValues:
         values = _absl().FLAGS
         found = getattr(type(values), name, None)
         if found is None and name not in vars(values) and not values.is_parsed():
-            # Flags that are not defined may be for someone else, such as a test runner.
+            # Flags that are not defined may be for other code, such as a test runner.
             values(sys.argv, known_only=True)
         return getattr(values, name)
 

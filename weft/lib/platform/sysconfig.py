@@ -24,12 +24,12 @@ def get_lib() -> str:
 
 
 def get_compile_flags() -> list[str]:
-    """What to compile custom operations with."""
+    """The compiler's flags for custom operations."""
     return [f"-I{get_include()}", f"-D_GLIBCXX_USE_CXX11_ABI={CXX11_ABI_FLAG}"]
 
 
 def get_link_flags() -> list[str]:
-    """What to link custom operations with."""
+    """The linker's flags for custom operations."""
     major = VERSION.partition(".")[0]
     mac = platform.system() == "Darwin"
     library = f"tensorflow_framework.{major}" if mac else f":libtensorflow_framework.so.{major}"

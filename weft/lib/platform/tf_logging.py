@@ -82,7 +82,7 @@ def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs for those who look for mistakes in the program.
+    """Logs a message for debugging.
 
     Args:
         msg: a text with places for `args`, as `%d`.

@@ -1,4 +1,4 @@
-"""Which nodes an answer shows, and in which order."""
+"""The nodes that an answer shows, and their order."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _chained(root: Node, groups: list[Node]) -> Any:
 
 
 def advise(graph: Any = None, run_meta: Any = None, options: Any = 0) -> Any:
-    """What each checker has to say; weft's names the operations that take the most time."""
+    """The advice of each checker; weft's names the operations that take the most time."""
     profiler = Profiler(graph)
     if run_meta is not None:
         profiler.add_step(-1, run_meta)

@@ -1,4 +1,4 @@
-"""What is known of each node of a graph: its size, its cost, and what a traced step measured."""
+"""Statistics of each node of a graph: its size, its cost, and what a traced step measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What array functions do with ragged arguments, and tf.ragged.boolean_mask."""
+"""Array functions of ragged arguments, and tf.ragged.boolean_mask."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _UNFIT_RANKS = {
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """What of `data` is selected by `mask`; unlike tf.boolean_mask, rows stay rows."""
+    """The part of `data` that `mask` selects; unlike tf.boolean_mask, rows stay rows."""
     with name_scope(name, "RaggedMask", [data, mask]):
         dtype, (data, mask) = convert_alike({"mask": dtypes.bool}, data=data, mask=mask)
         check_rank(mask, _UNFIT_RANKS)

@@ -75,7 +75,7 @@ class _Ragged(NamedTuple):
         return gather(self.splits, rows + 1) - gather(self.splits, rows)
 
     def below(self, rows: Tensor, lengths: Tensor) -> Tensor:
-        """What is in `rows`, one row after the other."""
+        """The elements of `rows`, one row after the other."""
         starts = gather(self.splits, rows)
         return ranges(starts, starts + lengths)
 

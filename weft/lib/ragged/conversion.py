@@ -72,7 +72,7 @@ def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType
 
 
 def _is_padding(tensor: Tensor, padding: Any) -> Tensor:
-    """Which elements of each row are padding, in all their inner dimensions."""
+    """Whether each element of each row is padding, in all its inner dimensions."""
     padding = convert_to_tensor(padding, tensor.dtype, name="padding")
     row_shape, inner_shape = tensor.shape[:2], tensor.shape[2:]
     padding.shape.assert_is_compatible_with(inner_shape)

@@ -1,4 +1,4 @@
-"""What tf.gather, gather_nd and batch_gather do with ragged arguments."""
+"""tf.gather, gather_nd and batch_gather of ragged arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tf.concat does with ragged arguments, and tf.ragged.stack."""
+"""tf.concat of ragged arguments, and tf.ragged.stack."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def ranges(starts: Tensor, limits: Tensor) -> Tensor:
 
 
 def rows_at(splits: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Where each of the chosen rows begins and ends."""
+    """The starts and the ends of the chosen rows."""
     return gather(splits, rows), gather(splits, rows + 1)
 
 

@@ -76,7 +76,7 @@ class RaggedTensor(Factories):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape; ragged dimensions are None."""
+        """The known shape; ragged dimensions are None."""
         splits = self._row_splits.shape.as_list()[0]
         rows = None if splits is None else splits - 1
         return TensorShape([rows, None]).concatenate(self._values.shape[1:])
@@ -147,12 +147,12 @@ class RaggedTensor(Factories):
         return array.shape(self._row_splits, out_type=dtype)[0] - 1
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where each row begins in `values`."""
+        """The start of each row in `values`."""
         with name_scope(name, "RaggedRowStarts", [self]):
             return self._row_splits[:-1]
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where each row ends in `values`."""
+        """The end of each row in `values`."""
         with name_scope(name, "RaggedRowLimits", [self]):
             return self._row_splits[1:]
 

@@ -1,4 +1,4 @@
-"""What fetching a ragged tensor gives."""
+"""The values of fetched ragged tensors."""
 
 from __future__ import annotations
 

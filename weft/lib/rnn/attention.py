@@ -87,7 +87,7 @@ class AttentionMechanism:
 
 
 class BaseAttentionMechanism(AttentionMechanism):
-    """What mechanisms share: keys and values made of the memory once, and masked scores."""
+    """The base of mechanisms: keys and values made of the memory once, and masked scores."""
 
     def __init__(
         self,

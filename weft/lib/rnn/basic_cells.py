@@ -196,7 +196,7 @@ class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
 
 
 class JoinableState:
-    """What LSTMs share whose state may also be one tensor, memory and output side by side."""
+    """The base of LSTMs whose state may also be one tensor, memory and output side by side."""
 
     _num_units: int
 

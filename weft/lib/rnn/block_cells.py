@@ -15,7 +15,7 @@ from weft.ops.state.initializers import constant_initializer
 
 
 class BlockLSTM:
-    """What the LSTMs share whose variables fit those of LSTMCell, whatever they are called on."""
+    """The base of LSTMs whose variables fit those of LSTMCell, whatever they are called on."""
 
     add_variable: Callable[..., Any]
 

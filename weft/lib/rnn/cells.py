@@ -87,7 +87,7 @@ def concat_shape(prefix: Any, suffix: Any) -> Tensor:
 
 
 def concat_static(prefix: Any, suffix: Any) -> TensorShape:
-    """What is known now of the shape `prefix + suffix`."""
+    """The shape `prefix + suffix`, as far as it is known now."""
 
     def known(size: Any) -> TensorShape:
         if isinstance(size, Tensor):

@@ -53,7 +53,7 @@ class Decoder(abc.ABC):
         """(outputs, next state, next inputs, finished)."""
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
-        """What to return in place of all outputs and the last state."""
+        """The results to return in place of all outputs and the last state."""
         raise NotImplementedError
 
     @property

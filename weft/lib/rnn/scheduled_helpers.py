@@ -49,7 +49,7 @@ class _Scheduled(TrainingHelper):
         self._sampling_probability = tensor_of_rank(given, (0, 1), message, "sampling_probability")
 
     def _toss(self, dtype: Any, seed: int | None) -> Tensor:
-        """Which sequences of the batch are to have their next input replaced."""
+        """Whether each sequence of the batch is to have its next input replaced."""
         return bernoulli_sample(
             self._sampling_probability, dtype=dtype, sample_shape=self.batch_size, seed=seed
         )

@@ -1,4 +1,4 @@
-"""What the loops over time share: sizes, types, and steps that pass finished sequences by."""
+"""Shared parts of loops over time: sizes, types, and steps that pass finished sequences by."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def copy_through(finished: Tensor, old: Any, new: Any) -> Any:
 
 
 class Lengths(NamedTuple):
-    """Where sequences end, each of them, the shortest and the longest."""
+    """The lengths of sequences: of each of them, of the shortest and of the longest."""
 
     each: Tensor
     shortest: Tensor

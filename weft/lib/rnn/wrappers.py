@@ -72,7 +72,7 @@ class _Wrapper(CellAround):
 
 
 def _drop_all_but_memory(substate: Any) -> Any:
-    """Which parts of a state dropout applies to: everything but the memory of an LSTM."""
+    """The parts of a state that dropout applies to: everything but the memory of an LSTM."""
     if isinstance(substate, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
     return not isinstance(substate, TensorArray)

@@ -145,7 +145,7 @@ def _check_info(info: Any) -> None:
 
 
 def _missing_field(info: Any) -> str | None:
-    """What is not set though it has to be, in the words of the error."""
+    """The fields that are not set though they have to be, in the words of the error."""
     if info is None:
         return "the name and dtype fields set."
     match info.WhichOneof("encoding"):

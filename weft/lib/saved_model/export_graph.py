@@ -138,7 +138,7 @@ class ExportGraph:
         return function.call_with_captured(args, captured)
 
     def _passed(self, tensor: Tensor) -> Tensor:
-        """What is passed for a captured tensor; of a variable that is a path, its value."""
+        """The tensor passed for a captured tensor; of a variable that is a path, its value."""
         found = self._stand_ins[tensor]
         if tensor.dtype.base_dtype is found.dtype.base_dtype:
             return found
@@ -160,7 +160,7 @@ class ExportGraph:
         )
 
     def add_main_op(self, meta_graph: Any, tables: list[SavedTable]) -> None:
-        """What a session runs after it has restored the variables: it sets paths, fills tables."""
+        """Adds the op that a session runs after restoring variables: sets paths, fills tables."""
         with self.graph.as_default():
             with control_dependencies(self._before):
                 filled = [self.call(table.initialize_trace, []) for table in tables]

@@ -1,4 +1,4 @@
-"""What an exported model answers: classes and scores, a value, or tensors by name."""
+"""Outputs of an exported model: classes and scores, a value, or tensors by name."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _as_tensor(update: Any) -> Tensor:
 
 
 class TrainOutput(_SupervisedOutput):
-    """What a graph for training returns."""
+    """The outputs of a graph for training."""
 
     def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
         return supervised_train_signature_def(
@@ -206,7 +206,7 @@ class TrainOutput(_SupervisedOutput):
 
 
 class EvalOutput(_SupervisedOutput):
-    """What a graph for evaluation returns."""
+    """The outputs of a graph for evaluation."""
 
     def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
         return supervised_eval_signature_def(

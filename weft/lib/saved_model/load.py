@@ -237,7 +237,7 @@ def _position(child: Any) -> tuple[bool, int]:
 
 
 def _tensor_of(value: Any) -> Tensor:
-    """What a function captures of an object."""
+    """The tensor that a function captures of an object."""
     if isinstance(value, BaseResourceVariable):
         return value.handle
     if isinstance(value, TrackableAsset):

@@ -131,14 +131,14 @@ class SavedModelLoader:
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
-    """What runs when the model is loaded, or None."""
+    """The operation that runs when the model is loaded, or None."""
     keys = constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY
     signature = constants.INIT_OP_SIGNATURE_KEY
     return _named_op(meta_graph_def, signature, keys, import_scope)
 
 
 def get_train_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
-    """What trains the model, or None."""
+    """The operation that trains the model, or None."""
     keys = (constants.TRAIN_OP_KEY,)
     return _named_op(meta_graph_def, constants.TRAIN_OP_SIGNATURE_KEY, keys, import_scope)
 

@@ -1,4 +1,4 @@
-"""Which functions of an object are served, and in which form: named tensors in and out."""
+"""The functions of an object that are served, and their form: named tensors in and out."""
 
 from __future__ import annotations
 

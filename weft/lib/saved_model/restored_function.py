@@ -157,7 +157,7 @@ def _fits(arg: Any, spec: Any, convert: bool) -> bool:
 
 
 def _converted(arg: Any, spec: TensorSpec) -> Any:
-    """What `arg` would be as a tensor; made aside, so that nothing comes of it."""
+    """`arg` as a tensor, made in a graph aside, which is thrown away."""
     if isinstance(arg, (Tensor, Variable)):
         return arg
     with Graph().as_default():

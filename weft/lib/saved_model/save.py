@@ -126,13 +126,13 @@ def _object_graph(
 
 
 def _slots(described: Any) -> set[int]:
-    """What optimizers keep beside variables."""
+    """The numbers of the optimizers' slot variables."""
     return {s.slot_variable_node_id for node in described.nodes for s in node.slot_variables}
 
 
 def _captured_slots(described: Any, message: Any) -> set[int]:
-    """Those that functions use; the others are the checkpoint's alone, since TensorFlow can load
-    them only into optimizers that it knows.
+    """The slots that functions use; the others are the checkpoint's alone, since TensorFlow can
+    load them only into optimizers that it knows.
     """
     used = {n for trace in message.concrete_functions.values() for n in trace.bound_inputs}
     return used & _slots(described)

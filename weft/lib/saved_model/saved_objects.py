@@ -1,4 +1,4 @@
-"""What `tf.saved_model.save` writes of an object: all that its attributes lead to.
+"""Objects as `tf.saved_model.save` writes them: all that their attributes lead to.
 
 That is what a checkpoint holds (variables and their owners), and functions, files and tables.
 """

@@ -1,4 +1,4 @@
-"""Which values of a SavedModel's checkpoint belong to which of its objects."""
+"""The values of a SavedModel's checkpoint and the objects that they belong to."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _children(message: Any, number: int) -> Any:
 
 
 def _match_slots(saved: Any, other: Any, found: dict[int, int]) -> None:
-    """What an optimizer keeps beside a variable is known by the variable and a name."""
+    """Matches slot variables of optimizers, by their variables and names."""
     there = {
         (slot.original_variable_node_id, slot.slot_name): slot.slot_variable_node_id
         for slot in other.slot_variables

@@ -93,7 +93,7 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
 def supervised_train_signature_def(
     inputs: Any, loss: Any, predictions: Any = None, metrics: Any = None
 ) -> Any:
-    """What a training graph takes and gives."""
+    """The signature of a training graph."""
     method = names.SUPERVISED_TRAIN_METHOD_NAME
     return _supervised_signature_def(method, inputs, loss, predictions, metrics)
 
@@ -101,7 +101,7 @@ def supervised_train_signature_def(
 def supervised_eval_signature_def(
     inputs: Any, loss: Any, predictions: Any = None, metrics: Any = None
 ) -> Any:
-    """What an evaluation graph takes and gives."""
+    """The signature of an evaluation graph."""
     method = names.SUPERVISED_EVAL_METHOD_NAME
     return _supervised_signature_def(method, inputs, loss, predictions, metrics)
 

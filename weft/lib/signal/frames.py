@@ -23,7 +23,7 @@ def scalar(value: Any, name: str) -> Tensor:
 
 
 def _frame_dims(signal: Tensor, length: Any, step: Any, pad_end: bool, axis: Any) -> Any:
-    """What is known of the shape of the frames, or None."""
+    """The known shape of the frames, or None."""
     length, step, axis = (constant_value(each) for each in (length, step, axis))
     if signal.dims is None:
         return None

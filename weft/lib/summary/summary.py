@@ -37,6 +37,7 @@ def clean_tag(name: str | None) -> str | None:
 
 
 def collect(value: Tensor, collections: Any, default_collections: Any) -> None:
+    """Adds a summary to `collections`, or to the default ones if that is None."""
     for key in default_collections if collections is None else collections:
         add_to_collection(key, value)
 

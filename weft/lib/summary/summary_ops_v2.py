@@ -49,7 +49,7 @@ _state = _State()
 
 
 def should_record_summaries() -> Any:
-    """Whether summaries are written here: a bool or a tensor; no, unless somebody says so."""
+    """Whether summaries are written here: a bool or a tensor; False by default."""
     recording = _state.recording() if callable(_state.recording) else _state.recording
     return False if recording is None else recording
 
@@ -87,7 +87,7 @@ def never_record_summaries() -> AbstractContextManager[None]:
 
 
 class SummaryWriter:
-    """Where summaries go. Its methods make operations."""
+    """A writer of summaries. Its methods make operations."""
 
     def __init__(self, shared_name: str | None, init: Callable[[Tensor], Any] | None) -> None:
         self._init = init
@@ -184,7 +184,7 @@ def initialize(graph: Any = None, session: Any = None) -> None:
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:
-    """What was written can be read by others."""
+    """Makes written summaries readable by others."""
     writer = _state.writer if writer is None else writer
     if writer is None:
         return raw.NoOp()
@@ -194,7 +194,7 @@ def flush(writer: Any = None, name: str | None = None) -> Any:
 
 
 def eval_dir(model_dir: str, name: str | None = None) -> str:
-    """Where the summaries of an evaluation go by convention."""
+    """The folder for the summaries of an evaluation, by convention."""
     return os.path.join(model_dir, f"eval_{name}" if name else "eval")
 
 

@@ -1,1 +1,1 @@
-"""What `tf.test` is made of: loaded when a test first asks for it."""
+"""The parts of `tf.test`: loaded when a test first asks for them."""

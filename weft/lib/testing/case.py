@@ -455,7 +455,7 @@ class TestCase(absltest.TestCase):
 
 
 class CapturedWrites:
-    """What was written to a stream inside a `captureWritesToStream` block."""
+    """The text written to a stream inside a `captureWritesToStream` block."""
 
     def __init__(self, path: str) -> None:
         self._path = path

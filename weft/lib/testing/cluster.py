@@ -36,7 +36,7 @@ def create_local_cluster(
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on just now."""
+    """Ports of this machine that are free just now."""
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in held:

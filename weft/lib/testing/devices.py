@@ -1,4 +1,4 @@
-"""What a test can ask about GPUs. The first question loads XLA, which knows of them."""
+"""Questions of tests about GPUs. The first one loads XLA, which knows of them."""
 
 from __future__ import annotations
 

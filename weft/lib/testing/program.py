@@ -63,5 +63,5 @@ def get_temp_dir() -> str:
 
 
 def test_src_dir_path(relative_path: str) -> str:
-    """Where Bazel puts a source file of TensorFlow for a test to read."""
+    """The path at which Bazel puts a source file of TensorFlow for a test to read."""
     return os.path.join(os.environ["TEST_SRCDIR"], "org_tensorflow/tensorflow", relative_path)

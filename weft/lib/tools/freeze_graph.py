@@ -146,7 +146,7 @@ def _saver_by_names(checkpoint: str) -> Saver:
 
 
 def _value_of(op: Any) -> Any:
-    """What a Saver takes for a variable: a reference to it, or what is read through its handle."""
+    """A variable as a Saver takes it: a reference to it, or the value read through its handle."""
     reads = [user for user in op.outputs[0].consumers() if user.definition.reads_variable]
     return reads[0].outputs[0] if op.type == "VarHandleOp" and reads else op.outputs[0]
 

@@ -1,4 +1,4 @@
-"""Which variables of a graph have other shapes than a checkpoint holds for them."""
+"""The variables of a graph that have other shapes than a checkpoint holds for them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def _all(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def all_coordinates(shape: tuple[int, ...]) -> np.ndarray:
-    """Those of every element, a row each, not to be changed."""
+    """The coordinates of every element, a row each, not to be changed."""
     return _grid(shape) if _is_small(shape) else _all(shape)
 
 

@@ -229,7 +229,7 @@ def _spread_band(
 def _spread(
     xp: Any, diagonal: Any, sides: tuple[int, int], lower: int, upper: int, align: str
 ) -> tuple[np.ndarray, Any]:
-    """Which elements of a matrix lie in the band, and for each of these its value."""
+    """The elements of a matrix that lie in the band, and the value of each of them."""
     rows, columns = sides
     row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
     d = column - row

@@ -41,7 +41,7 @@ def _check_gather(xp: Any, indices: Any, limit: int) -> bool:
 
 @by_library
 def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
-    """`params` at `indices` along `axis`; if nobody checks, zeros where one is out of range."""
+    """`params` at `indices` along `axis`; if unchecked, zeros where one is out of range."""
     is_checked = _check_gather(xp, indices, params.shape[axis])
     if params.shape[axis] == 0 or 0 in indices.shape:
         dims = params.shape[:axis] + indices.shape + params.shape[axis + 1 :]

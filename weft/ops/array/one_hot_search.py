@@ -133,7 +133,7 @@ def upper_bound_(xp: Any, sorted_inputs: Any, values: Any, *, out_type: DType) -
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """Where `condition` holds; or `x` where it does and `y` elsewhere, all of one shape.
+    """The places where `condition` holds; or `x` there and `y` elsewhere, all of one shape.
 
     Args:
         condition: booleans.
@@ -324,7 +324,7 @@ def searchsorted(
     out_type: DType = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where each of the `values` would go in the last dimension of `sorted_sequence`."""
+    """The places that the `values` would have in the last dimension of `sorted_sequence`."""
     if side not in ("left", "right"):
         raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
     length = array.shape(sorted_sequence)[-1]

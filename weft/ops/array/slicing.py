@@ -77,7 +77,7 @@ def _traced_sizes(dims: tuple[int, ...], begin: Any, size: Any) -> list[int]:
 
 
 def slice_static(c: ShapeContext) -> frozenset[str]:
-    """Which inputs of a `Slice` XLA must know: where it begins only if the size depends on it."""
+    """The inputs of a `Slice` that XLA must know: its begin only if the size depends on it."""
     sizes = c.value(2)
     return frozenset({"size"} if sizes is not None and -1 not in sizes else {"begin", "size"})
 

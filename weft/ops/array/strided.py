@@ -45,7 +45,7 @@ def _strided_shape(c: ShapeContext) -> Dims:
 
 
 def strided_static(c: ShapeContext) -> frozenset[str]:
-    """Which inputs of `StridedSlice` or its gradient XLA must know.
+    """The inputs of `StridedSlice` or its gradient that XLA must know.
 
     Where single rows begin may be computed by the program itself; ranges must be constant.
     """

@@ -1,4 +1,4 @@
-"""What a strided slice takes of an array, worked out from its bounds and masks; no ops here."""
+"""The extent of a strided slice, worked out from its bounds and masks; no ops here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MASK_ATTRS = ", ".join(f"{mask}: int = 0" for mask in MASKS)
 
 @dataclass(frozen=True)
 class StridedPlan:
-    """What a strided slice takes of each input dimension, and the shape that comes out.
+    """The part of each input dimension that a strided slice takes, and the shape of the result.
 
     `sizes[i]` elements from `begins[i]` on, `strides[i]` apart; None where not known.
     """
@@ -155,7 +155,7 @@ def checked_plan(
 def traced_rows(
     xp: Any, plan: StridedPlan, dims: tuple[int, ...], begin: Any, masks: Any
 ) -> tuple[list[Any], StridedPlan]:
-    """Where the single rows start whose indices are traced, and the ranges taken of the rest."""
+    """The starts of single rows whose indices are traced, and the ranges taken of the rest."""
     if None in plan.sizes:
         raise NotImplementedError("how much a slice takes only shows when it runs")
     _, _, ellipsis_mask, new_axis_mask, shrink_mask = masks

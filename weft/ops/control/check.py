@@ -68,7 +68,7 @@ def _fail_if_known(holds: Any, data: Sequence[Any]) -> None:
 
 
 def _values(**tensors: Tensor) -> list[Any]:
-    """What an assertion prints of its arguments."""
+    """The names and values of arguments that an assertion prints."""
     return [item for name, x in tensors.items() for item in (f"{name} ({x.name}) = ", x)]
 
 

@@ -94,13 +94,13 @@ class CondContext(ControlFlowContext):
         return self._once(val, self._brought)
 
     def _once(self, val: Tensor, bring: Callable[[Tensor], Tensor]) -> Tensor:
-        """What stands for `val` in this branch; `bring` makes it of what does outside."""
+        """The tensor for `val` in this branch; `bring` makes it from the tensor outside."""
         if val.name not in self._values:
             self._external_values[val.name] = bring(self._outside(val))
         return self._external_values.get(val.name, val)
 
     def _outside(self, val: Tensor) -> Tensor:
-        """What stands for `val` just outside this branch; from now on it has been seen."""
+        """The tensor for `val` just outside this branch; from now on it counts as seen."""
         outer, seen = self._outer_context, val
         if outer is not None:
             seen = outer.AddValue(val)
@@ -365,7 +365,7 @@ def _merged(result_t: Any, result_f: Any) -> list[Any]:
 
 
 def smart_constant_value(pred: Any) -> bool | None:
-    """What `pred` is known to be now, or None."""
+    """The value of `pred` if it is known now, or None."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
         return None if value is None else bool(value)

@@ -124,7 +124,7 @@ class ControlFlowContext:
             self._outer_context.AddInnerOp(op)
 
     def GetControlPivot(self) -> Tensor | None:
-        """What nodes without inputs wait for, so that they run only with this context."""
+        """The tensor that nodes without inputs wait for, to run only with this context."""
         return None
 
     def _remove_external_control_edges(

@@ -15,7 +15,7 @@ def _node(kind: str, name: str, traits: Traits = PLAIN, **declaration: Any) -> O
 
 
 def _merged(c: ShapeContext) -> list[Dims]:
-    """What all inputs agree on. A loop's merge sees its back edge only later."""
+    """The shape that all inputs agree on. A loop's merge sees its back edge only later."""
     dims = c.dims(0)
     for i in range(1, c.num_inputs):
         dims = common(dims, c.dims(i))

@@ -125,7 +125,7 @@ class CriticalSection:
             with control_dependencies([_identity(x) for x in nest.flatten(result)]):
                 with colocate_with(self._handle):
                     leave = raw.ConsumeMutexLock(lock)
-                # Whoever uses one of the results runs all of the section.
+                # A step that uses one of the results runs all of the section.
                 result = nest.pack_sequence_as(result, tuple_(nest.flatten(result)))
             with control_dependencies([leave]):
                 outputs = nest.map_structure(_identity, result)

@@ -1,4 +1,4 @@
-"""What is promised of the shapes of loop variables, and whether the promise is kept."""
+"""Shape invariants of loop variables, and the checks that they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mutex that nobody's thread waits for."""
+"""A mutex that is waited for by promises, not by threads."""
 
 from __future__ import annotations
 

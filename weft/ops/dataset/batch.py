@@ -225,7 +225,7 @@ class SparseBatches(Joining):
 
 
 def _indices(i: int, value: np.ndarray) -> np.ndarray:
-    """Where the elements of row `i` are, in order."""
+    """The indices of the elements of row `i`, in order."""
     places = np.unravel_index(np.arange(value.size), value.shape)
     return np.column_stack([np.full(value.size, i), *places])
 

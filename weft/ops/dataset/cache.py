@@ -124,7 +124,7 @@ class FileCache(Unary):
 
 
 def _nothing(elements: list[Element]) -> None:
-    """They are kept already."""
+    """Does nothing: the elements are kept already."""
 
 
 class FileKeeping(Keeping):

@@ -96,7 +96,7 @@ class RecordsOfFile:
         return content[start:end]
 
     def _end(self, start: int) -> int:
-        """Where a field without quotes ends."""
+        """The end of a field without quotes."""
         found = self._form.ends.search(self._content, start)
         return len(self._content) if found is None else found.start()
 

@@ -134,7 +134,7 @@ def lmdb_dataset(xp: Any, filenames: Any) -> Dataset:
 
 
 def _without_attachments(action: int, *names: object) -> int:
-    """What SQLite asks about each part of a query."""
+    """SQLite's callback about each action of a query: denies to attach databases."""
     import sqlite3
 
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK

@@ -37,7 +37,7 @@ def compression(value: Any) -> str:
 
 
 class Files(Dataset):
-    """What is in files, one after the other; `reader` reads one."""
+    """The records of files, one file after the other; `reader` reads one file."""
 
     def __init__(self, names: Sequence[str], reader: Any, *options: Any) -> None:
         self.names, self.reader, self.options = names, reader, options
@@ -156,7 +156,7 @@ def text_line_dataset(xp: Any, filenames: Any, compression_type: Any, buffer_siz
 
 
 class PieceReader:
-    """Pieces of `size` bytes, between a header and a footer that nobody wants."""
+    """Pieces of `size` bytes, between a header and a footer that are skipped."""
 
     def __init__(self, path: str, kind: str, header: int, size: int, footer: int) -> None:
         self._size = size

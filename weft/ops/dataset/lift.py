@@ -300,7 +300,7 @@ def _categories(work: _Lifting, op: Operation) -> Any:
 
 @_rule("ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea AvgPool MaxPool")
 def _of_batches(work: _Lifting, op: Operation) -> Any:
-    """What works on a batch works on all batches put together."""
+    """An operation on batches, applied to all batches put together."""
     x = work.only_first(op)
     dims, out = op.inputs[0].dims, op.outputs[0].dims
     if dims is None or out is None or None in dims or None in out:

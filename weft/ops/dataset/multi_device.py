@@ -29,7 +29,7 @@ class MultiDeviceResource:
     """An iterator whose i-th element is for device i, counted round and round.
 
     Elements for others that come up on the way to one's own are kept for them, but no more than
-    `size` for each: who would need more than that waits (`blocked`) until the others take theirs.
+    `size` for each: a request that needs more waits (`blocked`) until the others take theirs.
     """
 
     def __init__(self, name: str, attrs: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class MultiDeviceResource:
         return True
 
     def _served(self) -> list[tuple[Deferred, Any, BaseException | None]]:
-        """Those who need not wait any longer, since one element was taken; with what they get."""
+        """The requests that end, since one element was taken; with their elements or errors."""
         served: list[tuple[Deferred, Any, BaseException | None]] = []
         before = -1
         while before != len(served):

@@ -6,7 +6,7 @@ scalar string (cheaper to keep and to batch), any object for a variant.
 
 Datasets that only choose and order elements (`shuffle`, `repeat`, `take`) need not look at them.
 Over a source whose elements are rows of arrays they are opened `raw`: they pass on row numbers,
-and whoever is on top gets the rows, a whole batch with one gather.
+and the topmost dataset gets the rows, a whole batch with one gather.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Rows:
 
 
 class Dataset:
-    """What an operation describes. Immutable, and opened any number of times.
+    """A dataset, as an operation describes it. Immutable, and opened any number of times.
 
     `waits`: to get an element may take long, or for ever: it needs Python or another thread.
     `rows`: the arrays whose rows the elements are, if they are.
@@ -143,7 +143,7 @@ class Iterator:
                 part.close()
 
     def save(self) -> Any:
-        """Where it stands, as plain values."""
+        """The position of the iterator, as plain values."""
         own = {name: _kept(getattr(self, name)) for name in self.state}
         return own, [None if part is None else part.save() for part in self.parts()]
 

@@ -2,7 +2,7 @@
 or as they come where the traversal allows any order.
 
 Threads help where a call leaves the interpreter: to compute with XLA or NumPy, to read, to wait.
-A function that is soon done is called by whoever asks: handing it to a thread would cost more.
+A function that is soon done is called by the consumer: handing it to a thread would cost more.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class InParallel(Mapping):
 
     @property
     def pending(self) -> list[Any]:
-        """The elements whose results nobody has seen yet."""
+        """The elements whose results have not been taken yet."""
         return [job.argument for job in self.jobs]
 
     @pending.setter

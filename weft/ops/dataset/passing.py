@@ -15,7 +15,7 @@ from weft.ops.kit.shared import invalid
 
 
 class Same(Choosing):
-    """Its input, for those who ask for nothing else."""
+    """A dataset that passes its input on, unchanged."""
 
     def over(self, scope: Scope, raw: bool) -> Iterator:
         return self.input.open(scope, raw)
@@ -25,7 +25,7 @@ class Same(Choosing):
 
 
 class AnyOrder(Same):
-    """Its input, whose parallel calls need not give their results in order."""
+    """A dataset that passes its input on; parallel calls in it may give results in any order."""
 
     def over(self, scope: Scope, raw: bool) -> Iterator:
         scope.any_order = True

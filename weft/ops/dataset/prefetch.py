@@ -40,8 +40,8 @@ class Failure:
 class Producer(Iterator):
     """Takes elements of its input on a thread of its own, up to `capacity` ahead of demand.
 
-    With a capacity of 0 it makes one when somebody waits for it. `direct`: as long as the input is
-    quick, those who ask take from it themselves; it must never wait.
+    With a capacity of 0 it makes one when a consumer waits for it. `direct`: as long as the input
+    is quick, consumers take from it themselves; it must never wait.
     """
 
     state = ("ended",)
@@ -64,7 +64,7 @@ class Producer(Iterator):
     def parts(self) -> Sequence[Iterator | None]:
         return (self.input,)
 
-    # ---- those who want elements ----
+    # ---- consumers ----
 
     def next(self) -> Any:
         """The next element; waits for it."""
@@ -122,7 +122,7 @@ class Producer(Iterator):
         return deferred
 
     def _withdraw(self, deferred: Deferred) -> None:
-        """Nobody waits any more: what is under way is for the next one who asks."""
+        """Cancels a request: an element that is under way is for the next request."""
         with self.changed:
             if deferred in self.waiting:
                 self.waiting.remove(deferred)
@@ -142,7 +142,7 @@ class Producer(Iterator):
         return element
 
     def _missed(self) -> None:
-        """Somebody had to wait: where it is up to us, more is kept ready from now on."""
+        """A consumer had to wait: if the capacity is up to us, it grows."""
         if self.grows and self.capacity < _MOST_AHEAD:
             self.capacity *= 2
 

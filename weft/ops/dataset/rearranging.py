@@ -146,7 +146,7 @@ class Snapshot(Unary):
         return Keeping(lambda: self.input.open(scope), self._write, kept)
 
     def _write(self, elements: list[Element]) -> None:
-        if os.path.exists(self.path):  # someone else has been quicker
+        if os.path.exists(self.path):  # another iterator or process has been quicker
             return
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         partial = f"{self.path}.{os.getpid()}"
@@ -200,7 +200,7 @@ def choose_fastest_branch_dataset(
 
 
 class ThreadPool:
-    """What a graph says of a pool of threads. Datasets here decide for themselves."""
+    """A pool of threads that a graph names. Datasets here choose their own threads."""
 
     def __init__(self, name: str) -> None:
         self.name = name

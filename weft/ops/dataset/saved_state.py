@@ -1,4 +1,4 @@
-"""Where an iterator stands, as bytes: plain values and arrays, in JSON."""
+"""The position of an iterator, as bytes: plain values and arrays, in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the iterators of one traversal share: instances of functions, and that it may be over."""
+"""The shared state of the iterators of one traversal: instances of functions, and its end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Scope:
         self._give_back()
 
     def _give_back(self) -> None:
-        """Once nobody calls them any more, functions are there for others."""
+        """Gives the functions back for other traversals, once no thread calls them any more."""
         with self.lock:
             if not self.closed or self._threads:
                 return

@@ -99,7 +99,7 @@ class Zipped(Iterator):
         return tuple(found)
 
     def batch(self, count: int) -> tuple[int, Sequence[np.ndarray]]:
-        if self.over or self.waits:  # who waits wants no more elements than are used
+        if self.over or self.waits:  # where it may wait, no more elements are made than are used
             return super().batch(count)
         found = [each.batch(count) for each in self.inputs]
         least = min(size for size, _ in found)
@@ -163,7 +163,7 @@ class DirectedIterator(Iterator):
                 self._follow(self.chosen.pop(), found)
         except Exception as failure:
             return found, failure
-        # Once all inputs have ended, nobody asks what the selector would have said.
+        # Once all inputs have ended, the selector is not asked any more.
         return found, None if all(self.ended) else error
 
     def _follow(self, i: int, found: list[Any]) -> None:

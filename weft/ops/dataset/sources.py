@@ -179,7 +179,7 @@ def random_dataset(xp: Any, seed: Any, seed2: Any) -> Dataset:
 
 
 def chosen_seeds(seed: Any, seed2: Any) -> tuple[int, int]:
-    """The seeds of an operation; two zeros ask for some that nobody knows."""
+    """The seeds of an operation; two zeros ask for unpredictable ones."""
     seeds = scalar(seed, "seed"), scalar(seed2, "seed2")
     if seeds != (0, 0):
         return seeds

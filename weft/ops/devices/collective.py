@@ -31,14 +31,14 @@ Combine = Callable[[list[Value]], Value]
 
 
 class Meeting:
-    """Where the members of one instance of a collective wait for each other."""
+    """The meeting of the members of one instance of a collective, which wait for each other."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.present: dict[str, tuple[Value, Deferred]] = {}
 
     def join(self, member: str, value: Value, size: int, combine: Combine) -> Value:
-        """What `combine` makes of the values of all `size` members, or a promise of it."""
+        """The result of `combine` for the values of all `size` members, or a promise of it."""
         promise = Deferred(on_cancel=lambda: self._leave(member), then=lambda found: [found])
         with self.lock:
             if member in self.present:

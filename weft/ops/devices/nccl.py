@@ -70,7 +70,7 @@ def nccl_broadcast_(xp: Any, input: Any) -> Any:
 
 @nccl_broadcast_.gradient
 def _(node: Operation, grad: Any) -> Any:
-    """What the copies' gradients add up to: the sum takes the place of their accumulation."""
+    """The sum of the copies' gradients, in the place of their accumulation."""
     parts = list(grad.op.inputs) if grad.op.type == "AddN" else [grad]
     with device(node.device):
         return raw.NcclReduce(parts, "sum")

@@ -26,7 +26,7 @@ _EFFECT: dict[str, Any] = dict(shape=s.none, traits=HOST_STATE)
 
 
 class Writer:
-    """What a writer's handle stands for: a file once it is created, until it is closed."""
+    """The object behind a writer's handle: has a file once it is created, until it is closed."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -40,7 +40,7 @@ def cond_of_functions(
     name: str | None,
     settle: Settle | None = None,
 ) -> Any:
-    """What the branch that is taken returns.
+    """The results of the branch that is taken.
 
     `settle` gets the graphs of both branches and what was returned there. It gives what is to be
     returned: structures of the same form.
@@ -56,7 +56,7 @@ def cond_of_functions(
 
 @adds_form("case")
 def case_of_functions(index: Any, functions: Sequence[Callable[[], Any]]) -> Any:
-    """What function number `index` returns; the last one's result if there is none."""
+    """The results of function number `index`; of the last one if there is none."""
     with name_scope("indexed_case") as scope:
         label = function_label(scope)
         graphs = [block_graph(f"{label}_branch{i}") for i in range(len(functions))]
@@ -176,7 +176,7 @@ def _case(index: Tensor) -> Callable[..., Any]:
 
 
 def common_dims(shapes: Sequence[Dims]) -> Dims:
-    """What is known of a shape that is one of several."""
+    """The most specific shape that holds for all of several shapes."""
     first = shapes[0]
     if first is None or any(each is None or len(each) != len(first) for each in shapes):
         return None

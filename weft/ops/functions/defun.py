@@ -313,7 +313,7 @@ def call(
 
 
 def results(op: Operation) -> Any:
-    """What a call gives: its one output, a tuple of them, or the operation."""
+    """The result of a call: its one output, a tuple of them, or the operation."""
     if not op.outputs:
         return op
     return op.outputs[0] if len(op.outputs) == 1 else tuple(op.outputs)

@@ -15,7 +15,7 @@ from weft.graph.tensor import Tensor
 
 
 class _History:
-    """Who changed something last, and who has looked at it since."""
+    """The last writer of a resource, and its readers since."""
 
     def __init__(self) -> None:
         self.changed: Operation | None = None

@@ -72,7 +72,7 @@ class FuncGraph(Graph):
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """What lies outside has its place there: the body knows only what it gets of it."""
+        """Ignores operations outside of the body: they have their places there."""
         if op is not None and getattr(op, "graph", self) is not self:
             yield
             return

@@ -30,7 +30,7 @@ def If(
     else_branch: DefinedFunction,
     name: str | None = None,
 ) -> Any:
-    """What `then_branch` makes of `inputs` if `cond` holds, or else what `else_branch` does."""
+    """The results of `then_branch` for `inputs` if `cond` holds, or else of `else_branch`."""
     types = _result_types(then_branch)
     return raw.If(cond, list(inputs), types, then_branch, else_branch, name=name)
 

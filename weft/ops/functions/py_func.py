@@ -32,7 +32,7 @@ _tokens = itertools.count()
 
 
 class Call(NamedTuple):
-    """What a function did when it was called: the way back needs it."""
+    """The record of a call of a function, which its gradient needs."""
 
     graph: Graph
     inputs: list[Tensor]

@@ -1,4 +1,4 @@
-"""Whose Python functions a graph names, when it goes from process to process.
+"""Tokens of Python functions, in graphs that go from process to process.
 
 A node has a token for its function, `pyfunc_7`, which every process numbers for itself. In a graph
 that travels the token says of which process it is: `pyfunc_7@` and a number that only the process,

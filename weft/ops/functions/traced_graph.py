@@ -56,7 +56,7 @@ class TracedGraph(FuncGraph):
 
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[Any]:
-        """What lies outside is waited for by the call as a whole."""
+        """Control inputs of the body; the call as a whole waits for operations outside."""
         if control_inputs is not None:
             # What assigning gives has the graph of its variable, but an operation of its own.
             ops = [_operation(item) for item in control_inputs]
@@ -85,7 +85,7 @@ class TracedGraph(FuncGraph):
         return around is not None
 
     def trace(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What `function` returns, called inside; its effects are put in order."""
+        """The result of `function`, called inside; its effects are put in order."""
         with self.as_default():
             result = function(*args, **kwargs)
             if self.ordered:
@@ -169,7 +169,7 @@ def library_function(
     outputs: Sequence[Tensor],
     attrs: dict[str, Any] | None = None,
 ) -> LibraryFunction:
-    """What was traced, as a function under a name."""
+    """A traced graph as a function under a name."""
     message = function_def(name, name, graph.get_operations(), inputs, outputs)
     effects = effects_of(graph)
     # A branch or loop of a plain graph does only what its results need, as the graph does.

@@ -274,7 +274,7 @@ def crop_and_resize_grad_boxes_(xp: Any, grads: Any, image: Any, boxes: Any, box
 
 
 def _ends(xp: Any, slopes: Any, size: int, count: int) -> tuple[Any, Any]:
-    """What moving the first and the last place of an axis does, from what moving each does."""
+    """The slopes of the first and the last place of an axis, from the slopes of all places."""
     share = np.arange(count, dtype=F) * (F(size - 1) / F(count - 1)) if count > 1 else None
     if share is None:
         share = np.full(count, 0.5 * (size - 1), F)

@@ -45,7 +45,7 @@ def _check(input: Any, size: Any, offsets: Any) -> tuple[int, int]:
 
 
 def _corner(offset: float, size: int, window: int, normalized: bool, centered: bool) -> int:
-    """Where along an axis the window begins."""
+    """The begin of the window along an axis."""
     at = F(offset)
     if normalized:
         at = at * F(size)

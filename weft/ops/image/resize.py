@@ -100,7 +100,7 @@ def _cubic_taps(size_in: int, size_out: int, align_corners: bool, half_pixel: bo
 
 
 def _renormalized(weights: list[np.ndarray], inside: list[np.ndarray]) -> list[np.ndarray]:
-    """What lies outside counts nothing; the rest has to make up for it."""
+    """Weights with zeros for places outside; the rest is scaled to a sum of 1."""
     weights = [np.where(ok, weight, F(0)) for weight, ok in zip(weights, inside, strict=True)]
     total = weights[0] + weights[1] + weights[2] + weights[3]
     usable = np.abs(total) >= F(1000) * np.finfo(F).tiny
@@ -167,7 +167,7 @@ def _matrix(taps: Taps, size_in: int) -> np.ndarray:
 
 
 def _transposed(xp: Any, grads: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """What each input pixel gave, from the weights along the height and along the width."""
+    """The gradient of each input pixel, from the weights along the height and the width."""
     grads = grads.astype(np.float64 if grads.dtype == np.float64 else F)
     return _transposed_along(xp, _transposed_along(xp, grads, rows, 1), columns, 2)
 

@@ -81,7 +81,7 @@ def _long(data: bytes, x: int, y: int) -> tuple[int, int]:
 def _tail(
     data: bytes, left: int, x: int, y: int, z: int, v: tuple[int, int], w: tuple[int, int]
 ) -> tuple[int, int]:
-    """What is left, in parts of 32 bytes from the end."""
+    """The hash, from the state and the remaining bytes, in parts of 32 from the end."""
     x += _rotate(v[0] + z, 49) * _K0
     y = y * _K0 + _rotate(w[1], 37)
     z = z * _K0 + _rotate(w[0], 27)

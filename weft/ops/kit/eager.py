@@ -233,7 +233,7 @@ class EagerGraph(Graph):
         return values
 
     def _generator_of(self, op: Operation) -> Any:
-        """What operations that share a random generator have in common."""
+        """The key of an operation's random generator: operations with the same key share it."""
         return op.name
 
 

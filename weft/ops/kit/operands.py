@@ -1,4 +1,4 @@
-"""What most public functions begin with: a name scope, and their arguments as tensors in it."""
+"""The beginning of most public functions: a name scope, and their arguments as tensors in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which distribution strategy is in force on this thread, and whether inside one of its replicas.
+"""The distribution strategy in force on this thread, and whether inside one of its replicas.
 
 The strategies are in `weft/distribute`, far down the layers. What lies above them and still has to
 know (metrics, summaries, slots, optimizers) asks here, and gets None where there is no strategy.
@@ -94,7 +94,7 @@ def before_replicas() -> bool:
 
 
 def replica_number() -> int:
-    """Which replica this is; 0 outside of replicas, and where only a step will tell."""
+    """The number of this replica; 0 outside of replicas, and where only a step will tell."""
     replica = replica_in_force()
     if replica is None:
         return 0

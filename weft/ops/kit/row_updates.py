@@ -169,7 +169,7 @@ def _update_all(
 
 
 class Mentions(NamedTuple):
-    """What was given for rows, some of them named again and again, and the sums made of it."""
+    """Values given for rows, some of them named again and again, and the sums per row."""
 
     values: Array
     indices: Array
@@ -193,7 +193,7 @@ def is_named_once(indices: Array) -> bool:
 
 
 def named_by(indices: Array) -> Array:
-    """Which rows were named before those named more than once were summed up, if they were."""
+    """The rows named before those named more than once were summed up, if they were."""
     mentions = _named_once[id(indices)][1] if is_named_once(indices) else None
     return indices if mentions is None else mentions.indices
 

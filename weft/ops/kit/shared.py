@@ -16,7 +16,7 @@ from weft.graph.tensor import Tensor
 
 
 def invalid(message: str) -> errors.InvalidArgumentError:
-    """What a kernel raises for inputs that do not fit; the runtime adds the node."""
+    """The error of a kernel for inputs that do not fit; the runtime adds the node."""
     return errors.InvalidArgumentError(None, None, message)
 
 

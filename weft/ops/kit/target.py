@@ -20,7 +20,7 @@ def tracing_for(platform: str | None) -> Iterator[None]:
 
 
 def target_platform() -> str:
-    """What the program that is being traced will run on."""
+    """The platform that the program being traced will run on."""
     import jax
 
     return _target.get() or jax.default_backend()

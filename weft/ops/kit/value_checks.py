@@ -22,7 +22,7 @@ Array = Any
 
 
 class Notes(Protocol):
-    """Where the conditions of a program are collected."""
+    """The collection of a program's conditions."""
 
     def must_hold(self, condition: Any) -> None: ...
 
@@ -74,7 +74,7 @@ def must_be_within(indices: Array, limit: int) -> bool:
 
 
 def are_within(indices: Array, limit: Any) -> Array:
-    """Which of the indices are in [0, limit)."""
+    """Whether each of the indices is in [0, limit)."""
     return (indices >= 0) & (indices < np.asarray(limit, indices.dtype))
 
 

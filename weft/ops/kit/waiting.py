@@ -1,8 +1,8 @@
-"""What queues, barriers, accumulators and staging areas have in common: requests that wait.
+"""Requests that wait, as queues, barriers, accumulators and staging areas have them.
 
 A `Waiter` is a request on a shared object that is tried until it is done; a `Monitor` is such an
-object. Nobody blocks: a request that cannot be met now stays in a line, and whoever changes the
-object tries the lines again and delivers what became possible.
+object. No thread blocks: a request that cannot be met now stays in a line, and every change of
+the object tries the lines again and delivers what became possible.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Waiter:
         return ()
 
     def withdrawn(self, owner: Any) -> None:
-        """Nobody wants the request any more: gives back what it got. Under the owner's lock."""
+        """Gives back what a cancelled request was granted. Under the owner's lock."""
 
     def _deliver(self) -> None:
         assert self.deferred is not None
@@ -113,7 +113,7 @@ class Monitor:
         def withdraw() -> list[Waiter]:
             if waiter.done:
                 if waiter.error is None:
-                    waiter.withdrawn(self)  # nobody saw what it was granted
+                    waiter.withdrawn(self)  # the step has not seen what it was granted
                 return []
             self.lines[line].remove(waiter)
             waiter.withdrawn(self)
@@ -153,6 +153,6 @@ class Monitor:
 
 
 def _heads(line: Line) -> Iterator[Waiter]:
-    """The first of the line, as long as whoever iterates removes it."""
+    """The first of the line, again and again; the loop must remove it each time."""
     while line:
         yield line[0]

@@ -160,7 +160,7 @@ def _times_in_whole(fft_length: Tensor) -> Tensor:
 
 
 def _padded_like(grad: Tensor, x: Tensor) -> Tensor:
-    """What was cut off of `x` has no gradient."""
+    """`grad` in the shape of `x`, with zeros for the part of `x` that was cut off."""
     if s.known(grad.dims) and grad.dims == x.dims:
         return grad
     missing = array.shape(x) - array.shape(grad)

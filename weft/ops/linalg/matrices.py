@@ -1,4 +1,4 @@
-"""What ops on batches of matrices share: declarations, shapes, checks, unit matrices."""
+"""Shared parts of ops on batches of matrices: declarations, shapes, checks, unit matrices."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def adjointed(xp: Any, x: Array) -> Array:
 
 
 def or_fail(message: str, compute: Callable[[], Array]) -> Array:
-    """What `compute` returns; what LAPACK refuses is the user's matrix."""
+    """The result of `compute`; an InvalidArgumentError if LAPACK refuses the matrix."""
     try:
         return compute()
     except np.linalg.LinAlgError:

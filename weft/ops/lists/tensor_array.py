@@ -109,7 +109,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of the shape of every element."""
+        """The shape of every element, as far as it is known."""
         return self._element_shape[0]
 
     @property
@@ -235,7 +235,7 @@ class TensorArray:
         return value
 
     def mark_used(self) -> None:
-        """Nothing: nobody complains here about an array that goes unused."""
+        """Does nothing: there is no warning here about an unused array."""
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements."""
@@ -330,7 +330,7 @@ def with_flows(originals: list[Any], tensors: list[Any]) -> list[Any]:
 
 
 def _grad_source(tensor: Tensor) -> str:
-    """Which call of `gradients` is being built: the name scope it opened."""
+    """The call of `gradients` that is being built: the name scope it opened."""
     parts = tensor.name.split("/")
     while parts and not parts[-1].startswith("gradients"):
         parts.pop()

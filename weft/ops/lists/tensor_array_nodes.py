@@ -129,7 +129,7 @@ class TensorArrayValue:
         return value
 
     def _blank(self, index: int) -> Any:
-        """What stands where nothing was written."""
+        """The element at an index that was not written."""
         if self.clear_after_read and index in self.was_read:
             raise self._invalid(
                 f"Could not read index {index} twice because it was cleared after a previous read"
@@ -363,7 +363,7 @@ _HANDED_ON = {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration", "
 
 
 def _element_dims(c: s.ShapeContext) -> s.Dims:
-    """What the node that made the array says of its elements."""
+    """The shape of the elements, as the node that made the array declares it."""
     handle, before, seen = c.op.inputs[0], 0, set()
     while handle.op not in seen:
         made = handle.op
@@ -379,7 +379,7 @@ def _element_dims(c: s.ShapeContext) -> s.Dims:
             before += more[0]
         elif made.type not in _HANDED_ON:
             return None
-        if not made.inputs:  # in eager execution, nobody keeps them
+        if not made.inputs:  # in eager execution, they are not kept
             return None
         handle = made.inputs[0]
     return None

@@ -37,7 +37,7 @@ class TensorList:
         return self.items[: self.length]
 
     def pushed(self, value: Any) -> TensorList:
-        # Whoever pushes onto the longest of the lists that share `items` need not copy them.
+        # A push onto the longest of the lists that share `items` need not copy them.
         items = self.items if len(self.items) == self.length else self.values()
         items.append(value)
         return TensorList(self.dtype, self.dims, items, self.length + 1, self.most)
@@ -63,7 +63,7 @@ class TensorList:
         return np.zeros(dims, self.dtype.np_storage)  # type: ignore[arg-type]
 
     def element_dims(self, dims: Dims) -> Dims:
-        """What the list, its elements and the caller know of the elements' shape."""
+        """The shape of the elements, as far as the list, its elements and the caller know it."""
         for known in (self.dims, *(v.shape for v in self.values() if v is not None)):
             dims = _merged(dims, known)
         return dims

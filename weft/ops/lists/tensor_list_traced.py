@@ -44,7 +44,7 @@ def tree_map(function: Any, *trees: Any) -> Any:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a list while a program is traced.
+    """Facts about a list that are known while a program is traced.
 
     It has exactly `size` elements (None: unknown), at most `most`, and had at most `peak` on the
     way. Where `most` is only a guess, `watcher` is told of every element that is pushed.
@@ -181,7 +181,7 @@ def _leaf(buffer: Any) -> Any:
 
 
 def _element(value: Any) -> Any:
-    """What is put into a list: an array, or a list that has a buffer."""
+    """A value as an element of a list: an array, or a list that has a buffer."""
     import jax.numpy as jnp
 
     if not isinstance(value, TracedList):

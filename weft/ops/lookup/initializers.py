@@ -1,4 +1,4 @@
-"""What fills lookup tables: tensors of keys and values, and text files."""
+"""Initializers of lookup tables: tensors of keys and values, and text files."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
 
 class TextFileIndex:
-    """What a column of a text file can be, besides a number."""
+    """The choices for a column of a text file, besides a number."""
 
     WHOLE_LINE = WHOLE_LINE
     LINE_NUMBER = LINE_NUMBER

@@ -52,7 +52,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Any:
 
 
 class LookupInterface(Typed):
-    """What every table has: the types of its keys and values."""
+    """The base of all tables: the types of their keys and values."""
 
     _resource_handle: Any = None
 

@@ -1,4 +1,4 @@
-"""Where the largest and the smallest along an axis are."""
+"""The places of the largest and the smallest along an axis."""
 
 from __future__ import annotations
 

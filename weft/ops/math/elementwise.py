@@ -1,6 +1,6 @@
 """Functions of two tensors, element by element.
 
-Integers are not divided by zero, nor raised to negative powers; on an accelerator nobody checks.
+Integers are not divided by zero, nor raised to negative powers; accelerators do not check that.
 """
 
 from __future__ import annotations

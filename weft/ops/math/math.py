@@ -252,7 +252,7 @@ def _check_same_dtype(x: Any, y: Any) -> DType:
 
 
 def quotient_dtype(x: Any, y: Any) -> DType | None:
-    """What both operands of a true division are cast to; None if they stay as they are."""
+    """The type that both operands of a true division are cast to; None if they stay as is."""
     kind = _check_same_dtype(x, y)
     if kind not in _TRUE_QUOTIENT:
         raise TypeError(f"Invalid dtype {kind!r} in __truediv__")

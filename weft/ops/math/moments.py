@@ -114,7 +114,7 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """What moments can be computed from: count, sum, sum of squares, and the shift of both."""
+    """The statistics behind moments: count, sum, sum of squares, and the shift of both."""
     axes = list(set(axes))
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     with operands(name, "sufficient_statistics", shift, x=x) as (_, x):

@@ -132,7 +132,7 @@ def _smallest(xp: Any, x: Array, **along: Any) -> Array:
 
 
 def _edge(dtype: np.dtype, low: bool) -> Any:
-    """What the maximum (low) or minimum of nothing is."""
+    """The maximum (low) or minimum of no elements."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return limits.min if low else limits.max

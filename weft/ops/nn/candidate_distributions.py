@@ -1,4 +1,4 @@
-"""What candidate samplers draw from.
+"""The distributions that candidate samplers draw from.
 
 Words are read from a stream one after the other, as TensorFlow's samplers do, and so give the same
 classes; here they are drawn many at a time.

@@ -314,7 +314,7 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Where a sampled class is also a true one: rows, positions, and a weight of minus infinity."""
+    """Sampled classes that are also true ones: rows, positions, and a weight of minus infinity."""
     return raw.ComputeAccidentalHits(
         true_classes, sampled_candidates, num_true, **seed_attrs(seed), name=name
     )

@@ -185,7 +185,7 @@ def _depthwise_flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What full and depthwise convolutions differ in; the last three are conv_lowering's."""
+    """The differences of full and depthwise convolutions; the last three are conv_lowering's."""
 
     check_depths: Callable[[str, int, Sequence[int]], None]
     channels: Callable[[Sequence[int]], int]  # of the output, by the filter's shape

@@ -123,7 +123,7 @@ class _Beam:
         self.blank, self.label, self.total = np.zeros(1), np.full(1, -np.inf), np.zeros(1)
 
     def _parents(self) -> list[int]:
-        """Where the prefix without its last label is in the beam; -1 if nowhere."""
+        """The place in the beam of each prefix without its last label; -1 if nowhere."""
         places = {path: i for i, path in enumerate(self.paths)}
         return [places.get(path[:-1], -1) if path else -1 for path in self.paths]
 

@@ -84,7 +84,7 @@ def _dilated_axes(
 
 
 def _same_paddings(filter_shape: Any, count: int, rate: Any) -> Tensor:
-    """What SAME padding of a dilated window adds on both sides of each axis."""
+    """The SAME padding of a dilated window on both sides of each axis."""
     sizes = filter_shape[:count]
     both = sizes + (sizes - 1) * (rate - 1) - 1
     before = both // 2

@@ -124,7 +124,7 @@ def _from_one(
 
 
 def _each_row_once(op: Any, grad: Any) -> list[Any]:
-    """What the gradient of a lookup would be if each row had been looked up once."""
+    """The gradient of a lookup, as if each row had been looked up once."""
     gradient = GRADIENTS[op.type]
     assert gradient is not None
     slices, *others = gradient(op, grad)
@@ -175,7 +175,7 @@ def _from_parts(
 
 
 def _assignments(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Tensor, Tensor]:
-    """Which part holds each row, and its number there."""
+    """The part that holds each row, and the row's number there."""
     count = len(parts)
     if strategy == "mod":
         return ids % count, ids // count

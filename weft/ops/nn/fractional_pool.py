@@ -85,7 +85,7 @@ def _words(rng: Array, count: int) -> tuple[list[int], Array]:
 
 
 def _sequence(rng: Array, size: int, count: int, pseudo_random: bool) -> tuple[Array, Array]:
-    """Where each of `count` regions of `size` rows starts, and the end; and the generator after."""
+    """The starts of `count` regions of `size` rows, and the end; and the generator after."""
     if pseudo_random:
         return _evenly(rng, size, count)
     lengths = [size // count + (i < size % count) for i in range(count)]

@@ -89,7 +89,7 @@ def spatial_windows(
 
 
 def _inside(window: Window, tap: Sequence[int]) -> np.ndarray:
-    """Where, [*output, 1], the tap lies on the image and not on its padding."""
+    """Whether, [*output, 1], the tap lies on the image and not on its padding."""
     inside = np.ones(window.output, bool)
     for i in window.axes:
         at = np.arange(window.output[i]) * window.stride[i] - window.before[i]

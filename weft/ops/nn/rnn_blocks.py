@@ -137,7 +137,7 @@ def beside(a: Any, b: Any) -> Any:
 
 
 def _inputs_back(gates: Any, w: Any, x: Any, h: Any) -> tuple[Any, Any]:
-    """What the gradient of the gates is for the inputs, and for what the cells gave before."""
+    """The gradients of the inputs, and of the cells' former outputs, from that of the gates."""
     both = raw.MatMul(gates, w, transpose_b=True)
     sizes = [raw.Shape(part)[1:] for part in (x, h)]
     found = raw.SplitV(both, raw.ConcatV2(sizes, 0), 1, num_split=2)

@@ -42,7 +42,7 @@ class Window:
 
     @property
     def after(self) -> Ints:
-        """Padding behind that makes the windows fit exactly; negative for a tail nobody reads."""
+        """Padding behind that makes the windows fit exactly; negative for a tail that is unread."""
         return tuple(
             (self.output[i] - 1) * self.stride[i] + self.extent[i] - self.before[i] - self.input[i]
             for i in self.axes
@@ -136,7 +136,7 @@ def spread(
     term: Callable[..., Array],
     fills: Sequence[float] | None = None,
 ) -> Array:
-    """What every input position receives, [batch, *input, channels].
+    """The contributions to every input position, [batch, *input, channels].
 
     `arrays` are [batch, *output, ...]; `term(tap, *pieces)` is the contribution of the windows in
     which a position lies under `tap`, given those windows' pieces of the arrays (`fills` where

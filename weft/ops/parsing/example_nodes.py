@@ -30,7 +30,7 @@ def _size(dims: Dims) -> int:
 
 
 def other_type(dtype: DType) -> Any:
-    """What a dense feature says to values of another type."""
+    """The message of a dense feature for values of another type."""
     return lambda actual: (
         f"Data types don't match. Data type: {type_name(actual)}"
         f" but expected type: {type_name(dtype)}"

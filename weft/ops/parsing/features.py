@@ -135,7 +135,7 @@ class Request:
             self.defaults[key] = feature.default_value
 
     def default_tensors(self) -> list[Tensor]:
-        """What stands for each dense feature where it is missing; empty if it must be there."""
+        """The default of each dense feature that may be missing; empty if it must be there."""
         return [
             _default(key, dtype, shape, self.defaults.get(key))
             for key, dtype, shape in zip(

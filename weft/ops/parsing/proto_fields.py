@@ -107,7 +107,7 @@ _NAMES = (
 
 
 class Field:
-    """What is needed of a field's descriptor."""
+    """A field of a message: the parts of its descriptor that are needed."""
 
     def __init__(self, descriptor: Any) -> None:
         self.name, self.number = descriptor.full_name, descriptor.number
@@ -220,7 +220,7 @@ def _take(data: bytes, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _value(data: bytes, at: int, wire: int, number: int, depth: int = 0) -> tuple[Any, int]:
-    """What stands at `at`, and where it ends; `depth`: in how many groups it is."""
+    """The value at `at`, and where it ends; `depth`: in how many groups it is."""
     if wire == VARINT:
         return read_varint(data, at)
     if wire in (FIXED64, FIXED32):

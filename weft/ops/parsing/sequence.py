@@ -341,7 +341,7 @@ def _may_be_missing(wanted: Request) -> list[str]:
 
 
 def _arguments(context: Request, lists: Request) -> dict[str, Any]:
-    """What both operations take."""
+    """The arguments that both operations take."""
     return dict(
         context_dense_defaults=context.default_tensors(),
         context_sparse_keys=context.sparse_keys,

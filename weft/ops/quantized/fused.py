@@ -34,7 +34,7 @@ def _reach(low: Any, high: Any) -> Any:
 
 
 def _step(low: Any, high: Any, most: Any) -> Any:
-    """What one level is worth."""
+    """The value of one level."""
     return (f32(high) - f32(low)) / most
 
 
@@ -62,7 +62,7 @@ def _finished(total: Any, summand: Any, given: dict[str, Any], kind: DType, relu
 
 
 def _summand(given: dict[str, Any], kind: DType, per_level: Any) -> Any:
-    """What is added, in levels of the result."""
+    """The summand, in levels of the result."""
     value = given.get("summand")
     if value is None:
         return None

@@ -44,7 +44,7 @@ def quantized(x: Any, T: DType, low: Any, high: Any) -> Any:
 
 
 def real(x: Any, T: DType, low: Any, high: Any) -> Any:
-    """What levels stand for."""
+    """The real values of levels."""
     least, most = ends(T)
     if low == high:
         return np.full(np.shape(x), low, f32)

@@ -48,7 +48,7 @@ def _through_bits(
     round_mode: str = "HALF_TO_EVEN",
     narrow_range: bool = False,
 ) -> Any:
-    """What the bits can hold of x. Each version of the op has its own inputs and attributes."""
+    """`x` rounded to the bits. Each version of the op has its own inputs and attributes."""
     bits, signed, kind = int(num_bits), signed_input, x.dtype
     if not 1 <= bits <= (62 if signed else 63):
         raise invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
@@ -174,7 +174,7 @@ quantize_and_dequantize_v4_ = op(
 def quantize_and_dequantize_v4_grad_(
     xp: Any, gradients: Any, input: Any, input_min: Any, input_max: Any, *, axis: int
 ) -> list[Any]:
-    """What lies inside of the range passes; its ends are taken for fixed."""
+    """The gradients of inputs inside of the range; its ends are taken for fixed."""
     along = [1] * input.ndim
     if axis != -1:
         along[axis] = input.shape[axis]

@@ -1,6 +1,6 @@
-"""Where calls of concurrent steps wait to become one batch, and where results wait for them.
+"""Queues of calls of concurrent steps that become one batch, and of results for them.
 
-Nobody holds a thread while it waits: each has a promise, which the thread of a batch keeps.
+No call holds a thread while it waits: each has a promise, which the thread of a batch keeps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Array = Any
 
 @dataclass
 class Task:
-    """What one call brings; all its inputs have as many rows."""
+    """The inputs of one call; all of them have as many rows."""
 
     key: int
     inputs: list[Array]

@@ -1,4 +1,4 @@
-"""Queues as objects: elements in, elements out, and who waits for which.
+"""Queues as objects: elements in, elements out, and the requests that wait.
 
 An element is a tuple with an array for each component, or a Python object for a scalar: those are
 cheaper to keep and to put into a batch. Every method returns at once, with the result or a
@@ -202,7 +202,7 @@ class Queue(Monitor):
         return self.submit(_TAKES, TakeBatch(self, count, allow_small))
 
     def close(self, cancel_pending: bool = False) -> Any:
-        """Nothing is added after what waits to be; with `cancel_pending`, not even that."""
+        """Closes the queue after the puts that wait; with `cancel_pending`, these fail too."""
         if not cancel_pending:
             return self.submit(_PUTS, Close())
         self.change(self._close_now)

@@ -1,4 +1,4 @@
-"""What queues and their like keep: values of their own, and batches made of them."""
+"""The values that queues and their like keep, and batches made of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.graph.shape_fn import Dims
 
 
 def owned(value: Any) -> Any:
-    """`value` as the queue may keep it: nobody writes to it, and it holds no larger array alive."""
+    """`value` as the queue may keep it: never written to, and it holds no larger array alive."""
     if isinstance(value, np.ndarray) and (value.flags.writeable or not value.flags.owndata):
         return value.copy()
     return value

@@ -71,7 +71,7 @@ def _handle(kind: str, element: Sequence[Any], shared_name: str | None, **attrs:
 
 
 def _common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What both shapes say."""
+    """The sizes that both shapes agree on."""
     if a.ndims is None or b.ndims is None or a.ndims != b.ndims:
         return unknown_shape()
     pairs = zip(a.as_list(), b.as_list(), strict=True)

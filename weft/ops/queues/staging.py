@@ -131,7 +131,7 @@ _declare_map("OrderedMap", ordered=True)
 
 
 class BaseStagingArea:
-    """What both staging areas have: component types, shapes, names, and limits."""
+    """The base of both staging areas: component types, shapes, names, and limits."""
 
     def __init__(
         self,
@@ -315,7 +315,7 @@ class MapStagingArea(BaseStagingArea):
                 )
 
     def _places(self, indices: Any) -> tuple[list[int], list[Any]]:
-        """Which components are wanted, by number, and their types."""
+        """The numbers of the wanted components, and their types."""
         if indices is None:
             indices = [*range(len(self._dtypes))]
         if not isinstance(indices, tuple | list):

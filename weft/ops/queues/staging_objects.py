@@ -39,7 +39,7 @@ class Request(Waiter):
 
 
 class Area(Monitor):
-    """What both kinds have: limits on the number of tuples and on their bytes (0: no limit)."""
+    """The base of both kinds: limits on the number of tuples and on their bytes (0: none)."""
 
     in_turn = False
 
@@ -131,7 +131,7 @@ class StagingMap(Area):
     def __init__(self, capacity: int, memory_limit: int, ordered: bool) -> None:
         super().__init__(capacity, memory_limit)
         self.ordered = ordered
-        self.size = 0  # of a tuple; those who put know it, those who take may ask for less
+        self.size = 0  # of a tuple; a put has all of it, a take may ask for less
         self.items: dict[int, list[Any]] = {}
         self.incomplete: dict[int, list[Any]] = {}
 

@@ -38,7 +38,7 @@ def _copied(
 
 @functools.cache
 def _row_copier() -> Callable[..., None] | None:
-    """What SciPy copies rows of sparse matrices with, if it is there and does what it should."""
+    """SciPy's function that copies rows of sparse matrices, if it is there and works."""
     try:
         from scipy.sparse._sparsetools import csr_row_index
     except ImportError:

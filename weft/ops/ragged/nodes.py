@@ -36,7 +36,7 @@ def ranges(starts: np.ndarray, limits: np.ndarray) -> np.ndarray:
 
 
 def splits_of(lengths: Any, dtype: Any) -> np.ndarray:
-    """Where rows of these lengths begin and end."""
+    """The row splits of rows of these lengths."""
     most = np.iinfo(dtype).max
     # Splits that have wrapped around would have others write where nothing is.
     if most < 1 << 32 and np.sum(lengths, dtype=np.int64) > most:

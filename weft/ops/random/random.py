@@ -101,7 +101,7 @@ def _around(
     default: str, draw: Callable[[Tensor], Tensor], shape: Any, seed: Any, mean: Any, stddev: Any,
     dtype: Any, name: str | None,
 ) -> Tensor:  # fmt: skip
-    """What `draw` gives for a shape, with this mean and standard deviation."""
+    """The result of `draw` for a shape, with this mean and standard deviation."""
     with name_scope(name, default, [shape, seed, mean, stddev]) as scope:
         dims, (centre, spread) = _shape_tensor(shape), tensors_of(dtype, mean=mean, stddev=stddev)
         return _scaled(draw(dims), spread, centre, scope)

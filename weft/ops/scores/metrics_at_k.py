@@ -65,7 +65,7 @@ def _with_last_dimension(labels: Tensor, predictions: Tensor) -> Tensor:
 
 
 def _distinct(ids: Tensor, present: Tensor) -> Tensor:
-    """Which entries are there and the first of their kind in the row."""
+    """Whether each entry is present and the first of its kind in the row."""
     same = math_ops.equal(array.expand_dims(ids, -1), array.expand_dims(ids, -2))
     both = math_ops.logical_and(same, array.expand_dims(present, -2))
     # Row i, column j: entry j, at or before i, equals entry i. The first of a kind finds itself.
@@ -82,7 +82,7 @@ def _of_class(sets: _Sets, class_id: int | None) -> _Sets:
 
 
 def _is_in(sets: _Sets, others: _Sets) -> Tensor:
-    """Which entries are there and also among the others of their row."""
+    """Whether each entry is present and also among the others of its row."""
     same = math_ops.equal(array.expand_dims(sets.ids, -1), array.expand_dims(others.ids, -2))
     found = math_ops.logical_and(same, array.expand_dims(others.present, -2))
     return math_ops.logical_and(sets.present, math_ops.reduce_any(found, axis=-1))

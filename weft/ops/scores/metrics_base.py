@@ -1,4 +1,4 @@
-"""What every metric is made of: local variables that a step adds to, a value and an update."""
+"""The parts of every metric: local variables that a step adds to, a value and an update."""
 
 from __future__ import annotations
 

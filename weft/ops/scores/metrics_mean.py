@@ -202,7 +202,7 @@ def mean_cosine_distance(
 def percentage_below(
     values: Any, threshold: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
-    """Which part of the values is less than `threshold`."""
+    """The share of the values that are less than `threshold`."""
     below = _floats(math_ops.less(values, threshold))
     return mean(below, weights, name=name or "percentage_below_threshold")
 

@@ -50,7 +50,7 @@ def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _fits(weights: Tensor, values: Tensor) -> bool:
-    """What the static shapes say: True, or False for not yet known; ValueError for never."""
+    """Whether the static shapes fit; False if that is not yet known, ValueError if they do not."""
     if weights.dims == ():
         return True
     if weights.dims is None or values.dims is None:

@@ -78,7 +78,7 @@ def joined(
     picked: list[Array], count: int, hashed_output: bool, num_buckets: int, combine: Combine,
     seed: int,
 ) -> Array:  # fmt: skip
-    """What stands for each combination of values, which are given by column."""
+    """The string or bucket of each combination of values, which are given by column."""
     if not hashed_output:
         return strings([b"_X_".join(each) for each in zip(*picked, strict=True)])
     crossed = np.full(count, seed % 2**64, np.uint64)

@@ -34,7 +34,7 @@ def as_sparse(value: Any) -> SparseTensor:
 
 
 def parts_of(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What ops take for a sparse tensor."""
+    """The three tensors that ops take for a sparse tensor."""
     return value.indices, value.values, value.dense_shape
 
 

@@ -175,7 +175,7 @@ def _check_type(dtype: Any, problem: str) -> None:
 
 
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What is in a set of `a` and in the same set of `b`."""
+    """The elements in a set of `a` and in the same set of `b`."""
     a, b, _ = _converted(a, b)
     return _set_operation(a, b, "intersection", validate_indices)
 
@@ -183,13 +183,13 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
 def set_difference(
     a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
-    """What is in a set of `a` and not in the same set of `b`; the other way if not `aminusb`."""
+    """Elements in a set of `a` and not in the same set of `b`; reversed if not `aminusb`."""
     a, b, flipped = _converted(a, b)
     return _set_operation(a, b, "a-b" if aminusb != flipped else "b-a", validate_indices)
 
 
 def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What is in a set of `a` or in the same set of `b`."""
+    """The elements in a set of `a` or in the same set of `b`."""
     a, b, _ = _converted(a, b)
     return _set_operation(a, b, "union", validate_indices)
 

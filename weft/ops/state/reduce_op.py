@@ -16,7 +16,7 @@ class ReduceOp(enum.Enum):
 
     @staticmethod
     def from_variable_aggregation(aggregation: Any) -> ReduceOp:
-        """What the aggregation of a variable asks for."""
+        """The reduction that the aggregation of a variable asks for."""
         if aggregation is VariableAggregation.SUM:
             return ReduceOp.SUM
         if aggregation is VariableAggregation.MEAN:

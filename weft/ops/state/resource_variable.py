@@ -47,7 +47,7 @@ _IN_PLACE = {"AssignAdd", "AssignSub", "StridedSliceAssign"}
 
 
 class BaseResourceVariable(Variable):
-    """What `ResourceVariable` shares with the value of an assignment to one."""
+    """The base of `ResourceVariable` and of the value of an assignment to one."""
 
     _handle: Tensor
     _dtype: dtypes.DType
@@ -333,7 +333,7 @@ class ResourceVariable(BaseResourceVariable):
             self._add_read(caching_device)
 
     def _build_eagerly(self, initial_value: Any, name: str | None, dtype: Any, shape: Any) -> None:
-        """It has its value from the start, and no operations that belong to it."""
+        """Makes an eager variable, which has its value from the start, and no operations."""
         with name_scope(name, "Variable") as scope:
             given = initial_value() if callable(initial_value) else initial_value
             initial = convert_to_tensor(given, dtype, name="initial_value")

@@ -1,4 +1,4 @@
-"""What the call `tf.Variable(...)` does, and who has a say in it."""
+"""The creation of variables by `tf.Variable(...)`, and the creators that take part in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a variable is besides its value, as a VariableDef has it.
+"""Properties of a variable besides its value, as a VariableDef has them.
 
 When the copies of a distributed variable agree, which part of a larger variable it holds, and the
 names of its nodes below a scope.
@@ -53,7 +53,7 @@ def validate_distribution(
 
 
 class SaveSliceInfo:
-    """Which part of a larger, partitioned variable a variable holds."""
+    """The part of a larger, partitioned variable that a variable holds."""
 
     def __init__(
         self,

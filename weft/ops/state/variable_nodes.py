@@ -43,7 +43,7 @@ _FORWARDING = {
 
 
 def variable_dims(tensor: Any) -> Dims:
-    """What is known of the shape of the variable that a reference or resource tensor names."""
+    """The known shape of the variable that a reference or resource tensor names."""
     if tensor.dtype.base_dtype is not dtypes.resource:
         return tensor.dims
     seen = set()
@@ -146,7 +146,7 @@ def temporary_variable(xp: Any, ctx: Any, *, shape: Dims, dtype: Any, var_name: 
         )
     cell = ctx.resources.variable(_TEMPORARY, node, dtype, shape)
     if not cell.initialized:
-        # Its memory is there from the start; what is in it is nobody's business.
+        # Its memory is there from the start; its contents are undefined.
         cell.write(np.zeros(tuple(d or 0 for d in shape or ()), dtype.np_storage))
     return cell
 
@@ -289,7 +289,7 @@ def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
 
 
 def not_found(cell: Any) -> errors.NotFoundError:
-    """What an update says of a resource that nobody has made."""
+    """The error of an update of a resource that does not exist."""
     known = getattr(cell, "cell", cell)  # behind the stand-in of a trace
     where = f"{known.container}/{known.name}"
     return errors.NotFoundError(None, None, f"Resource {where}/N10tensorflow3VarE does not exist.")

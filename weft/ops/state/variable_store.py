@@ -48,7 +48,7 @@ AUTO_REUSE = ReuseMode.AUTO_REUSE
 
 @dataclass(frozen=True)
 class Request:
-    """What a call of `get_variable` asks for, after the scopes have had their say."""
+    """The arguments of a call of `get_variable`, with the defaults of the scopes filled in."""
 
     name: str
     shape: Any = None
@@ -68,7 +68,7 @@ class Request:
 
 
 class PartitionInfo:
-    """Where a part of a partitioned variable lies, for initializers that need the whole."""
+    """The place of a part in a partitioned variable, for initializers that need the whole."""
 
     def __init__(self, full_shape: Sequence[int], var_offset: Sequence[int]) -> None:
         for what, value in (("full_shape", full_shape), ("var_offset", var_offset)):
@@ -157,7 +157,7 @@ class VariableStore:
         return custom_getter(getter=self._true_getter, **given)
 
     def _true_getter(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """What custom getters call in the end."""
+        """The getter that custom getters call in the end."""
         return self._get(Request(name, *args, **kwargs))
 
     def _get(self, request: Request) -> Any:
@@ -356,7 +356,7 @@ class VariableStore:
 def _initial_value(
     initializer: Any, shape: TensorShape, dtype: dtypes.DType, partition_info: PartitionInfo | None
 ) -> tuple[Any, dtypes.DType | None]:
-    """What to hand to `tf.Variable`: (initial value or function, dtype or None to take its own)."""
+    """Arguments of `tf.Variable`: (initial value or function, dtype or None to take its own)."""
     if not callable(initializer):
         return initializer, None
     if inspect.isclass(initializer):

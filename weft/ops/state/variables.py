@@ -1,7 +1,7 @@
 """tf.Variable: what all variables share.
 
 `tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and
-whether somebody's `variable_creator_scope` has a say, is decided in `variable_creators.py`.
+whether a `variable_creator_scope` takes part, is decided in `variable_creators.py`.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Variable(metaclass=_VariableType):
         raise NotImplementedError
 
     def _ref(self) -> Tensor:
-        """What an op that wants a reference gets."""
+        """The tensor for an op that takes a reference."""
         raise NotImplementedError
 
     def initialized_value(self) -> Tensor:
@@ -245,7 +245,7 @@ class Variable(metaclass=_VariableType):
 
     @property
     def shape(self) -> Any:
-        """What is known of the shape, as a TensorShape."""
+        """The known shape, as a TensorShape."""
         raise NotImplementedError
 
     @property
@@ -343,7 +343,7 @@ class Variable(metaclass=_VariableType):
         return self._updated(self._update("AssignSub", name, use_locking, delta), read_value)
 
     def _updated(self, update: Any, read_value: bool = True) -> Any:
-        """What an update method returns: the variable after `update`, or just the operation."""
+        """The result of an update method: the variable after `update`, or just the operation."""
         raise NotImplementedError
 
     scatter_sub = _scatter_method("ScatterSub")

@@ -89,7 +89,7 @@ def _prefix(size: int) -> bytes | None:
 
 @lru_cache(maxsize=4096)
 def _header(size: int) -> bytes | None:
-    """What follows the tag of a feature of `size` bytes up to its values, as it is usually written.
+    """The bytes between the tag of a feature of `size` bytes and its values, as usually written.
 
     That is the length of the list, then a field 1 that takes the whole list.
     """

@@ -15,7 +15,7 @@ from weft.ops.kit.string_arrays import scalar, string
 
 
 def _joined_dims(c: ShapeContext) -> Dims:
-    """That of the inputs that are not scalars, which must agree."""
+    """The shape of the inputs that are not scalars, which must agree."""
     if any(c.dims(i) is None for i in range(c.num_inputs)):
         return None
     result: Dims = ()

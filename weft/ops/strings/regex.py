@@ -96,7 +96,7 @@ def static_regex_replace_(
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
-    r"""What `pattern` matches replaced by `rewrite`, in which \1 is the first group."""
+    r"""`input` with matches of `pattern` replaced by `rewrite`, in which \1 is the first group."""
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return raw.StaticRegexReplace(
             input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name

@@ -34,7 +34,7 @@ def _reason(error: Exception) -> str:
 
 
 class Rewrite:
-    r"""What takes the place of a match: \0 to \9 are its groups, \\ a backslash.
+    r"""The replacement of a match: \0 to \9 are its groups, \\ a backslash.
 
     RE2 stops at any other use of a backslash: `is_whole` is false then, and what comes before it
     is all there is.

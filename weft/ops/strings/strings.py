@@ -65,7 +65,7 @@ def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Ten
 
 
 def _starts(text: bytes) -> list[int]:
-    """Where the UTF-8 characters begin: every byte that does not continue one."""
+    """The starts of the UTF-8 characters: every byte that does not continue one."""
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 

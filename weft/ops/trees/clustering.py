@@ -1,4 +1,4 @@
-"""What k-means is made of: nearest centers, and points to begin with."""
+"""The parts of k-means: nearest centers, and points to begin with."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _candidate(words: Iterator[int], drawn: list[int], sums: Array) -> int:
     shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def kmc2_chain_initialization_(xp: Any, distances: Array, seed: Array) -> Array:
-    """Where a Markov chain over the points ends that moves to the more distant."""
+    """The end of a Markov chain over the points that moves to the more distant."""
     if not len(distances):
         raise invalid("Expected distances_tensor.size() > 0.")
     words = _words(int(seed))

@@ -55,7 +55,7 @@ def node_values(node: Any) -> list[float]:
 
 
 class Ensemble:
-    """What an ensemble's handle stands for; it has no message before it is created."""
+    """The object behind an ensemble's handle; it has no message before it is created."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -19,7 +19,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class TreeParams:
-    """What a tree has to know of its forest."""
+    """The parameters of a forest that its trees need."""
 
     num_outputs: int
     num_features: int
@@ -42,7 +42,7 @@ class TreeParams:
         return 2 * self.num_outputs + 1 if self.regression else self.num_outputs
 
     def statistics(self, labels: Array, weights: Array) -> Array:
-        """What each example adds to a statistic."""
+        """The contribution of each example to a statistic."""
         if not self.regression:
             found = np.zeros((len(labels), self.num_outputs))
             found[np.arange(len(labels)), labels.reshape(-1).astype(np.int64)] = weights
@@ -68,7 +68,7 @@ class TreeParams:
         return gini
 
     def value(self, statistic: Array) -> Array:
-        """What a leaf with this statistic predicts."""
+        """The prediction of a leaf with this statistic."""
         count = self.count(statistic)
         if not count:
             return np.full(self.num_outputs, 0.0 if self.regression else 1.0 / self.num_outputs)

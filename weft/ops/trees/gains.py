@@ -57,7 +57,7 @@ def _solved(right: Array, matrices: Array) -> Array:
 
 
 def first_best(gains: Array) -> int:
-    """Where the first gain is that none is larger than; -1 if there is none."""
+    """The place of the first largest gain; -1 if there is none."""
     best, found, least = LOWEST, -1, float(_LEAST)
     for i, gain in enumerate(gains.tolist()):
         if gain - best >= least:

@@ -44,7 +44,7 @@ class _Walk:
         self._threshold = np.where(self._equal, column("value"), column("threshold"))
 
     def leaves(self, nodes: Array, features: Array) -> Array:
-        """Where examples get to from `nodes`; `features` has a row for each feature."""
+        """The leaves that examples reach from `nodes`; `features` has a row for each feature."""
         while True:
             going = np.flatnonzero(~self._is_leaf[nodes])
             if not len(going):

@@ -22,7 +22,7 @@ _HANDLE = "quantile_stream_resource_handle: resource"
 
 
 class Streams:
-    """What a handle stands for: a stream and boundaries for each feature, once created."""
+    """The object behind a handle: a stream and boundaries for each feature, once created."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class Streams:
         return self._streams
 
     def finish(self) -> list[quantile_stream.Summary]:
-        """What the streams know; they begin anew."""
+        """The summaries of the streams, which begin anew."""
         found = [stream.finish() for stream in self.streams]
         self._streams = [Stream(*self._how) for _ in found]
         return found

@@ -49,7 +49,7 @@ class Model:
         self.shrink_by, self.partitions = shrink_by, partitions
 
     def said(self, example: Example, before: bool = False) -> float:
-        """What the model says of an example; `before`: what it said at first."""
+        """The model's prediction for an example; `before`: with the initial weights."""
         total = 0.0
         for w, d, at, x in zip(
             self.weights, self.deltas, example.places, example.values, strict=True

@@ -1,4 +1,4 @@
-"""Which branches of which conditionals a node is in.
+"""Contexts: the branches of conditionals that a node is in.
 
 A switch sends a value to one of two sides by a predicate; what needs that value is on that side,
 until a merge joins the two.
@@ -16,7 +16,7 @@ Context = frozenset[tuple[Edge, int]]
 
 
 def predicate_of(switch: Node) -> Edge:
-    """What a switch decides by: Identity nodes on the way make no difference."""
+    """The predicate of a switch: Identity nodes on the way make no difference."""
     edge = switch.inputs[1]
     while edge[0].definition.is_identity and not edge[0].controls:
         edge = edge[0].inputs[0]

@@ -22,7 +22,7 @@ Group = tuple[Edge, int]
 
 
 def branch_groups(graph: ClientGraph, parts: DecidedNodes) -> dict[Node, Group]:
-    """Which conditional each node belongs to, in the order of the graph."""
+    """The conditional that each node belongs to, in the order of the graph."""
     counts = _counts(graph, parts)
     level = {node: counts[node].get(predicate, 0) for node, predicate in parts.home.items()}
     _move_to_users(graph, parts, counts, level)

@@ -1,8 +1,9 @@
 """Whether a conditional in whose branches something waits can be one node.
 
-As one node it starts when all its inputs are there and gives all its results at once. Nobody may
-tell the difference: nothing in it that waits may begin before the last input is there, and nothing
-that waits may need only some of what it does. Where it would make a difference, it stays as it is.
+As one node it starts when all its inputs are there and gives all its results at once. Folding must
+not change which waits can overlap: nothing in it that waits may begin before the last input is
+there, and nothing that waits may need only some of its results. Where folding would change that,
+the conditional stays as it is.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class _Awaited:
         return self.certain[edge[0]] | self._left_out(edge_context(edge, self.contexts))
 
     def _left_out(self, context: Context) -> int:
-        """What does not run at all where these sides are taken."""
+        """The waits that do not run at all where these sides are taken."""
         return _union(self.on_side.get((predicate, 1 - side), 0) for predicate, side in context)
 
     def _behind(self) -> dict[int, int]:
@@ -125,11 +126,11 @@ class _Awaited:
                 return False
         if not self.variables:
             return True
-        # The next iteration may have begun: whoever uses a result must need all of them.
+        # The next iteration may have begun: each user of a result must need all of them.
         return all(not needed & ~mask for mask in self._results(group))
 
     def _results(self, group: set[Node]) -> list[int]:
-        """What is certain where results of a conditional are used."""
+        """The waits that are certain, at each use of a result of a conditional."""
         found = []
         for node in self.graph.nodes:
             if node not in group:

@@ -138,7 +138,7 @@ def _ends_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
 
 
 def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
-    """What another device may have decided against, and whatever needs it."""
+    """Nodes in branches that another device may not have taken, and all nodes that need them."""
     found: set[Node] = set()
     for node in graph.nodes:
         merges = node.definition.control_flow == "merge"
@@ -149,7 +149,7 @@ def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
 
 
 def _awaited(graph: ClientGraph, in_first_iteration: bool = False) -> dict[Node, int]:
-    """Which waiting nodes each node comes after, itself among them, as a set of bits."""
+    """The waiting nodes that each node comes after, itself among them, as a set of bits."""
     awaited = _bits(graph)
     changed = True
     while changed:  # loops close: what comes later in the list may come before

@@ -192,7 +192,7 @@ class _Loop:
         return cond_graph, body_graph
 
     def exits_of(self, node: Node) -> dict[Edge, Edge]:
-        """Which output of the `_While` node stands for each Exit."""
+        """The output of the `_While` node that stands for each Exit."""
         by_switch = {
             self.switches[m, 0]: i for i, m in enumerate(self.merges) if (m, 0) in self.switches
         }
@@ -229,7 +229,7 @@ def _depends(order: list[Node], on: set[Node], inside: set[Node]) -> set[Node]:
 
 
 def _inside_branches(graph: ClientGraph) -> list[Node]:
-    """What is in conditionals that are not made to wait."""
+    """Nodes inside conditionals that do not wait."""
     found: list[Node] = []
     for node in graph.nodes:
         for inner in node.branches.graphs if node.branches and not waits(node) else ():

@@ -37,7 +37,7 @@ from weft.passes.ref_reads import sink_ref_reads
 def _to_bool() -> OpDef:
     @op("_ToBool", inputs="input: T", outputs="output: bool", attrs="T: type", shape=s.scalar)
     def to_bool(xp: Any, input: Any) -> Any:
-        """What a condition of any type decides: not zero, not empty."""
+        """The truth value of a condition of any type: not zero, not empty."""
         if input.shape:
             return np.bool_(input.size > 0)
         if input.dtype == object:
@@ -168,7 +168,7 @@ def truth(nodes: list[Node], edge: Edge, node: Node) -> Edge:
     """`edge` as a truth value."""
     dtype = edge[0].dtypes[edge[1]].base_dtype
     if dtype is dtypes.bool and not edge[0].dims[edge[1]]:
-        return edge  # a scalar, or of unknown rank: nobody decides by a vector of truth values
+        return edge  # a scalar, or of unknown rank: a vector of truth values is no condition
     made = Node(
         f"{node.name}/pred", TO_BOOL, {"T": dtype}, [edge], [], [dtypes.bool], [()], node.op,
         node.device,

@@ -76,7 +76,7 @@ class _Conditional:
         )
 
     def _captured(self) -> list[Edge]:
-        """What the branches need from outside: through switches, or directly."""
+        """The edges that branches need from outside: through switches, or directly."""
         found: dict[Edge, None] = {}
         for node in [n for n in self.order if n in self.inner] + self.joined:
             for edge in node.inputs:
@@ -90,7 +90,7 @@ class _Conditional:
         return list(found)
 
     def _switched(self, edge: Edge) -> Edge:
-        """What goes into the switches that `edge` comes out of."""
+        """The edge that goes into the switches that `edge` comes out of."""
         while edge[0] in self.taken:
             edge = edge[0].inputs[0]
         return edge
@@ -128,7 +128,7 @@ class _Conditional:
 
 
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:
-    """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
+    """The branch of a value that an earlier conditional hands on to later ones; None for others."""
     node, i = edge
     branches = node.branches
     if branches is None or node.inputs[0] != predicate or i < branches.joined:
@@ -137,7 +137,7 @@ def _exported_side(edge: Edge, predicate: Edge) -> int | None:
 
 
 def _wants_reference(users: list[Node], merge: Node) -> bool:
-    """Whether anybody changes, or hands on, the variable that a merge has chosen."""
+    """Whether a user changes, or hands on, the variable that a merge has chosen."""
     return any(
         arg.is_ref
         for n in users

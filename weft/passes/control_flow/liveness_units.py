@@ -50,7 +50,7 @@ def pieces(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout
 def _units(
     running: list[Node], on_device: set[Node], together: Mapping[Node, Hashable]
 ) -> list[Unit]:
-    """What has the same in `together`, and waits for the same, is one; what stands alone is not."""
+    """Units of nodes that wait for the same and are equal in `together`; some nodes are alone."""
     awaited = awaited_by(running)
     carried = _carried(running, awaited)
     units: dict[Hashable, Unit] = {}
@@ -112,7 +112,7 @@ def _on_device(node: Node, roots: dict[Edge, Edge]) -> bool:
 
 
 def _carried(order: list[Node], awaited: dict[Node, int]) -> dict[Node, int]:
-    """Which waiting nodes of earlier iterations each node comes after, as a set of bits.
+    """The waiting nodes of earlier iterations that each node comes after, as a set of bits.
 
     It matters only if there are several: one may have to begin for another to end.
     """
@@ -135,7 +135,7 @@ def _carried(order: list[Node], awaited: dict[Node, int]) -> dict[Node, int]:
 
 
 def contexts(order: list[Node], frame_of: dict[Node, Frames]) -> dict[Node, Context]:
-    """What each node needs to be alive; nodes with equal contexts are dead together."""
+    """The conditions for each node to be alive; nodes with equal contexts are dead together."""
     odd: set[Frames] = set()  # loops whose variables do not go on together
     while True:
         found = _Contexts(order, frame_of, odd)

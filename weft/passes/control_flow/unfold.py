@@ -15,7 +15,7 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
 class Unfolded:
-    """What becomes of `call`, in `nodes`; its results are `outputs`, and it is over after `ends`.
+    """The `nodes` that replace `call`; its results are `outputs`, and it is over after `ends`.
 
     `targets` have to run, though nothing needs their results.
     """

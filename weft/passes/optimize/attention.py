@@ -10,8 +10,8 @@ What is looked for, with what tf.gradients makes of it on the right (brackets: m
     out = p v
 
 Only half precision is rewritten: the kernels that gain from it (ops/nn/attention_fused.py) take no
-other. Nothing is where a value in between is fetched or read by anything else. Nodes that nobody
-reads but something waits for, such as the gradient for a constant scale, go with the rest.
+other. Nothing is where a value in between is fetched or read by anything else. Nodes that are not
+read but waited for, such as the gradient for a constant scale, go with the rest.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 _PRODUCTS = ("BatchMatMul", "BatchMatMulV2")
-# What may be left out when nobody reads it: it cannot fail and changes nothing.
+# Operations that may be left out when nothing reads them: they cannot fail and change nothing.
 _IDLE = {"Identity", "Mul", "Sum", "Reshape", "RealDiv", "Neg", "Cast", "AddN"}
 
 
@@ -85,7 +85,7 @@ class Matcher:
         return node
 
     def uses(self, node: Node) -> Iterator[Node]:
-        """Who reads the node, seen through identities, apart from those nobody reads in turn."""
+        """The readers of the node, seen through identities, apart from those that are not read."""
         for reader in self.readers[node]:
             if self._is_idle(reader):
                 continue
@@ -152,7 +152,7 @@ class Matcher:
         raise _NoMatch
 
     def _other(self, mul: Node, p: Node) -> Node | None:
-        """What p is multiplied by."""
+        """The other factor of a product with `p`."""
         nodes = [_origin(edge)[0] for edge in mul.inputs]
         if p not in nodes:
             return None
@@ -184,7 +184,7 @@ class Matcher:
             _require(found.gradients[which] is None)
             found.gradients[which] = node
 
-    # ---- nobody else may look inside ----
+    # ---- nothing else may read inner values ----
 
     def _close(self, found: Attention) -> None:
         """Takes in the idle readers of inner nodes; there must be no other readers."""
@@ -206,7 +206,7 @@ class Matcher:
         found.backward = nodes - found.forward
 
     def _check_order(self, found: Attention) -> None:
-        """What a new node needs comes before its place, and what waits for it behind."""
+        """Requires that the inputs of a new node come before its place, and its users behind."""
         place = self.position[found.output]
         _require(found.output in found.forward)
         _require(all(self.position[source] < place for source, _ in found.inputs))

@@ -34,7 +34,7 @@ class Contraction:
         return sorted(outside, key=self._position.__getitem__)
 
     def current(self, edge: Edge) -> Edge:
-        """What has become of an edge."""
+        """The edge that has taken the place of `edge`."""
         while edge in self._moved:
             edge = self._moved[edge]
         return edge

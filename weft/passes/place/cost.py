@@ -1,4 +1,4 @@
-"""How long a node takes on a device, and how much it hands on.
+"""The time a node takes on a device, and the bytes it hands on.
 
 Estimates come from shapes; what traced steps have measured takes their place. A model is kept as a
 `CostGraphDef`, the message of `RunMetadata.cost_graph`.

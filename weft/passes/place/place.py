@@ -23,7 +23,7 @@ from weft.passes.prune import as_node
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """How to choose.
+    """Options of placement.
 
     `soft`: a device that does not exist or cannot run an op is replaced by one of the same task
     that can. A task that does not exist is not replaced.
@@ -96,7 +96,7 @@ def _without(device: str, *parts: str) -> str:
 
 
 def _in_common(left: str, right: str) -> str | None:
-    """What two names agree on, softly: the task, and the type of device if it is one."""
+    """The common part of two names, softly: the task, and the type of device if it is one."""
     for parts in (("device_index",), ("device_type", "device_index")):
         one, two = _without(left, *parts), _without(right, *parts)
         if device_name.is_compatible(one, two):
@@ -148,11 +148,11 @@ def _is_cell(edge: Edge) -> bool:
 
 @dataclass
 class _Group:
-    """What is asked of a group: the merged device name, the types all members can run on."""
+    """The constraints of a group: the merged device name, the types all members can run on."""
 
     wanted: str
     types: tuple[str, ...]
-    asked_by: Node  # who asked for the device
+    asked_by: Node  # the member that names the device
     pinned: str = ""
     holds: bool = False  # whether a member makes what references and resources lead to
 
@@ -188,7 +188,7 @@ class Groups:
         return node
 
     def devices(self, root: Node) -> list[DeviceInfo]:
-        """Where a group may run, best first. InvalidArgumentError when there is no such place."""
+        """The devices a group may run on, best first. InvalidArgumentError if there is none."""
         return self._allowed(self._groups[root])
 
     # ---- joining ----
@@ -198,7 +198,7 @@ class Groups:
         for node in self.graph.nodes:
             for spec in node.attrs.get("_class", ()):
                 text = spec.decode() if isinstance(spec, bytes) else str(spec)
-                # Who names a node that the step does not need still goes with who else names it.
+                # Nodes that name one the step does not need still go together.
                 other = by_name.setdefault(text.removeprefix("loc:@"), node)
                 self._join(other, node, "colocation")
 
@@ -208,7 +208,7 @@ class Groups:
                 self._join(source, node, "reference or resource edge")
 
     def _join_lists(self) -> None:
-        """Lists of tensors and other variants do not travel; who takes one is where it was made."""
+        """Joins nodes by variant edges: lists of tensors and other variants do not travel."""
         for node in self.graph.nodes:
             for source, i in node.inputs:
                 if source.dtypes[i] is dtypes.variant:
@@ -235,7 +235,7 @@ class Groups:
             return
         merged = self._merged(a, b)
         if merged is None and why != "colocation":
-            # What is referred to stays where it was asked for; who refers to it comes to it.
+            # The source of a reference stays on the device it asks for; its users come to it.
             one, two = self._groups[a], self._groups[b]
             merged = _Group(one.wanted, self._types(a, b), one.asked_by, one.pinned, one.holds)
             if not self.options.soft and one.holds and two.holds:

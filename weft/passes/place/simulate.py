@@ -172,7 +172,7 @@ class Simulation:
         done: list[float],
         arrived: dict[tuple[int, int, int], float],
     ) -> float:
-        """When the inputs of a node are on a device; a tensor travels to each device once."""
+        """The time when a node's inputs are on a device; a tensor travels to each device once."""
         latest = 0.0
         for source, output, size in item.inputs:
             home = chosen[self.items[source].group]

@@ -1,4 +1,4 @@
-"""Which nodes XLA can take."""
+"""The nodes that XLA can take."""
 
 from __future__ import annotations
 

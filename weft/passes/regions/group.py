@@ -73,7 +73,7 @@ def _on_device(running: list[Node], roots: dict[Edge, Edge], on_host: frozenset[
 
 
 def _places(running: list[Node], on_device: set[Node]) -> dict[Node, Place]:
-    """Where each node runs. What cannot be in one region with all it needs leaves `on_device`."""
+    """The place of each node. One that cannot be in a region with its needs leaves `on_device`."""
     objects = _object_users(running)
     for maker, users in objects.items():
         if maker.attrs.get("dynamic_size"):
@@ -127,7 +127,7 @@ def _makes_object(node: Node) -> bool:
 
 
 def _inside(maker: Node, users: set[Node]) -> set[Node]:
-    """Those of an object's users that must be in one region with its maker."""
+    """The users of an object that must be in one region with its maker."""
     if not maker.attrs.get("dynamic_size"):
         return users
     return {n for n in users if not n.definition.reads_only}
@@ -173,7 +173,7 @@ def _levels(running: list[Node], on_device: set[Node]) -> dict[Node, int]:
 
 
 def awaited_by(running: list[Node]) -> dict[Node, int]:
-    """Which waiting nodes each node comes after, as a set of bits.
+    """The waiting nodes that each node comes after, as a set of bits.
 
     Receives over equally many hops, after the same that may wait, share a bit: none of them can
     hang on what another one starts, so what needs one of them may as well wait for all.

@@ -41,7 +41,7 @@ def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
 
 
 def _before(host: set[Node], candidates: set[Node]) -> set[Node]:
-    """Those of `candidates` that a host node needs, directly or by others of them."""
+    """The nodes of `candidates` that a host node needs, directly or by others of them."""
     return reached(host, lambda n: [s for s, _ in n.inputs if s in candidates]) & candidates
 
 

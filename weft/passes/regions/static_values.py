@@ -13,7 +13,7 @@ from weft.passes.resource_edges import is_cell
 
 
 class NodeContext:
-    """What a `static_rule` or `prepare` may ask about a node, as of a ShapeContext."""
+    """A node as a `static_rule` or `prepare` sees it, with the methods of a ShapeContext."""
 
     def __init__(self, node: Node) -> None:
         self.node, self.num_inputs = node, len(node.inputs)

@@ -1,4 +1,4 @@
-"""What runs together: units of a partition, and what crosses their borders."""
+"""Units of a partition: nodes that run together, and the edges between units."""
 
 from __future__ import annotations
 

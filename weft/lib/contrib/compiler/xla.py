@@ -14,7 +14,7 @@ from weft.ops.array.placeholders import identity
 
 
 def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
-    """What `computation(*inputs)` returns; operations among it are waited for.
+    """The results of `computation(*inputs)`; operations among them are waited for.
 
     A list is returned for several values, the tensor for one, and an operation for none.
     """

@@ -31,7 +31,7 @@ _DTYPES = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 class _Step:
-    """What the loop over time calls."""
+    """The cell that the loop over time calls."""
 
     def __init__(self, units: int, states: int, function: Callable[..., Any]) -> None:
         self.output_size = units

@@ -107,7 +107,7 @@ class BatchReshape(Distribution):
             return array.reshape(drawn, array.concat(parts, axis=0))
 
     def _check_value(self, x: Tensor) -> list[Any]:
-        """What is there instead of broadcasting."""
+        """Checks of the shape of `x`, which take the place of broadcasting."""
         expected: Any = self.batch_shape.concatenate(self.event_shape)
         if x.dims is not None and expected.ndims is not None and len(x.dims) < expected.ndims:
             raise NotImplementedError(

@@ -92,7 +92,7 @@ class Mixture(Distribution):
 
     @property
     def cat(self) -> Categorical:
-        """Which component is chosen."""
+        """The distribution of the number of the chosen component."""
         return self._cat
 
     @property
@@ -178,5 +178,5 @@ class Mixture(Distribution):
 
 
 def chosen_of(mask: Tensor, drawn: Tensor, axis: int) -> Tensor:
-    """What the mask chooses along an axis; what it does not choose may be infinite."""
+    """The values that the mask chooses along an axis; the others may be infinite."""
     return math.reduce_sum(where_v2(mask, drawn, array.zeros_like(drawn)), axis=axis)

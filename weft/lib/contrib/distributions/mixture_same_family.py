@@ -81,7 +81,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mixture_distribution(self) -> Any:
-        """Which component is chosen."""
+        """The distribution of the number of the chosen component."""
         return self._mixture
 
     @property

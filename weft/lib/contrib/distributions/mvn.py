@@ -51,12 +51,12 @@ class AffineOfNumbers(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        """What is added, or None."""
+        """The shift, or None."""
         return self.bijector.shift  # type: ignore[attr-defined]
 
     @property
     def scale(self) -> LinearOperator:
-        """What is multiplied by."""
+        """The operator that scales."""
         return self.bijector.scale  # type: ignore[attr-defined]
 
     def _broadcast(self, value: Any) -> Tensor:

@@ -29,7 +29,7 @@ from weft.ops.random.random import multinomial
 
 
 class _Categories(Distribution):
-    """What distributions of a vector with a number per category share."""
+    """The base of distributions of a vector with a number per category."""
 
     logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=1)
     probs = Parameter("The probabilities.", rank=None)

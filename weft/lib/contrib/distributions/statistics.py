@@ -231,7 +231,7 @@ def _posterior(prior: Any, scale: Any, s: Tensor, n: Any) -> tuple[Tensor, Tenso
 
 
 def normal_conjugates_known_scale_posterior(prior: Any, scale: Any, s: Any, n: Any) -> Normal:
-    """What is known of a mean after `n` observations of known scale that sum to `s`."""
+    """The posterior of a mean after `n` observations of known scale that sum to `s`."""
     mean, variance = _posterior(prior, scale, s, n)
     return Normal(loc=mean, scale=math.sqrt(variance))
 
@@ -267,5 +267,5 @@ class SeedStream:
 
     @property
     def salt(self) -> str:
-        """What tells it from other streams of the same seed."""
+        """The text that tells this stream from others of the same seed."""
         return self._salt

@@ -239,7 +239,7 @@ class TransformedDistribution(Distribution):
         return self.bijector.forward(x, **self._bijector_kwargs(kwargs))
 
     def _entropy(self) -> Tensor:
-        """That of the base, and by how much the transform changes volumes, everywhere alike."""
+        """The entropy of the base, and the transform's change of volumes, which is constant."""
         if not self.bijector.is_constant_jacobian:
             raise NotImplementedError("entropy is not implemented")
         if not self.bijector._is_injective:

@@ -132,12 +132,12 @@ class VectorStudentT(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        """What is added, or None."""
+        """The shift, or None."""
         return self._affine.shift
 
     @property
     def scale(self) -> Any:
-        """What is multiplied by."""
+        """The operator that scales."""
         return self._affine.scale
 
 
@@ -188,7 +188,7 @@ class _Skewed:
         self.scale = 2 * scale / plain.forward(constant(2.0, self.dtype))
 
     def base(self, distribution: Any, allow_nan_stats: bool) -> Any:
-        """What z is of: numbers, normal ones if nothing else is said."""
+        """The distribution of z: the given one, by default the normal one."""
         if distribution is None:
             zero, one = constant(0.0, self.dtype), constant(1.0, self.dtype)
             return Normal(zero, one, allow_nan_stats=allow_nan_stats)
@@ -233,10 +233,10 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        """What is added, or None."""
+        """The shift, or None."""
         return self._loc
 
     @property
     def scale(self) -> Any:
-        """What is multiplied by."""
+        """The operator that scales."""
         return self._scale

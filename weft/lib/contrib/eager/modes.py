@@ -35,7 +35,7 @@ def execution_mode(mode: int | None) -> Iterator[None]:
 
 
 def async_wait() -> None:
-    """Nothing is under way."""
+    """Returns at once: operations have run when their calls return."""
 
 
 def async_clear_error() -> None:

@@ -21,7 +21,7 @@ def current_arg_scope() -> Scope:
 
 
 def arg_scope_func_key(op: Any) -> str:
-    """What names `op` in a scope."""
+    """The key of `op` in a scope."""
     return getattr(op, "_key_op", str(op))
 
 

@@ -47,7 +47,7 @@ def _by_name(var_list: Any) -> dict[str, list[Any]]:
 
 
 def _part(name: str, value: Any, var: Any) -> Any:
-    """What of a whole `value` belongs to `var`."""
+    """The part of a whole `value` that belongs to `var`."""
     info = getattr(var, "_save_slice_info", None)
     if info:
         pairs = zip(info.var_offset, info.var_shape, strict=True)

@@ -1,4 +1,4 @@
-"""Where the program is: in which graph, in which name scope."""
+"""The program's current graph and name scope."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def filter_variables(
     exclude_patterns: Any = None,
     reg_search: bool = True,
 ) -> list[Any]:
-    """Those of `var_list` whose names match an included pattern and no excluded one."""
+    """The variables of `var_list` whose names match an included pattern and no excluded one."""
     matches = re.search if reg_search else re.match
 
     def any_of(patterns: Any, var: Any) -> bool:
@@ -261,7 +261,7 @@ def assign_from_values(var_names_to_values: dict[str, Any]) -> tuple[Any, dict[A
 
 
 def placeholder_for(var: Any) -> Any:
-    """Where a new value of `var` is fed."""
+    """The placeholder by which a new value of `var` is fed."""
     return array.placeholder(
         dtype=var.dtype.base_dtype, shape=var.shape, name="placeholder/" + var.op.name
     )

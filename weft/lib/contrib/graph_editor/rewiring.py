@@ -46,17 +46,17 @@ def _reroute(ts0: Any, ts1: Any, both: bool, can_modify: Any, cannot_modify: Any
 
 
 def reroute_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
-    """Who takes one of `ts1` takes the one of `ts0` from now on; returns how many edges changed."""
+    """Makes users of `ts1` take the tensors of `ts0`; returns how many edges changed."""
     return _reroute(ts0, ts1, False, can_modify, cannot_modify)
 
 
 def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
-    """Who takes one of `ts0` takes the one of `ts1`, and the other way round."""
+    """Makes users of `ts0` take the tensors of `ts1`, and the other way round."""
     return _reroute(ts0, ts1, True, can_modify, cannot_modify)
 
 
 def reroute_inputs(sgv0: Any, sgv1: Any) -> Any:
-    """The second part takes what the first one takes."""
+    """Makes the second part take the inputs of the first one."""
     first, second = make_view(sgv0), make_view(sgv1)
     _reroute(first.inputs, second.inputs, False, _takers(first, second), None)
     second._take(first.inputs, first.passthroughs)
@@ -82,21 +82,21 @@ def _takers(*parts: SubGraphView) -> list[Operation]:
 
 
 def reroute_outputs(sgv0: Any, sgv1: Any) -> Any:
-    """Who takes from the second part takes from the first one."""
+    """Makes users of the second part's outputs take those of the first one."""
     first, second = make_view(sgv0), make_view(sgv1)
     _reroute(first.outputs, second.outputs, False, None, [*first.ops, *second.ops])
     return first, second
 
 
 def swap_outputs(sgv0: Any, sgv1: Any) -> Any:
-    """Who takes from one of two parts takes from the other one."""
+    """Makes users of the outputs of each of two parts take those of the other one."""
     first, second = make_view(sgv0), make_view(sgv1)
     _reroute(first.outputs, second.outputs, True, None, [*first.ops, *second.ops])
     return first, second
 
 
 def reroute_ios(sgv0: Any, sgv1: Any) -> Any:
-    """What leads out of the second part, and into it, leads out of and into the first one."""
+    """Reroutes the outputs and the inputs of the second part to those of the first one."""
     reroute_outputs(sgv0, sgv1)
     return reroute_inputs(sgv0, sgv1)
 

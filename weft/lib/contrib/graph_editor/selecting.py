@@ -60,7 +60,7 @@ def _matching(pattern: Any) -> Callable[[str], Any]:
 
 
 def filter_ops(ops: Any, positive_filter: Any) -> list[Operation]:
-    """Those that the filter holds for; all if it is True."""
+    """The operations that the filter holds for; all if it is True."""
     found = make_list_of_op(ops)
     return [op for op in found if positive_filter is True or positive_filter(op)]
 
@@ -76,7 +76,7 @@ def filter_ts(ops: Any, positive_filter: Any) -> list[Tensor]:
 
 
 def filter_ops_from_regex(ops: Any, regex: Any) -> list[Operation]:
-    """Those whose name the pattern is found in."""
+    """The operations whose name the pattern is found in."""
     matches = _matching(regex)
     return [op for op in make_list_of_op(ops) if matches(op.name)]
 
@@ -88,7 +88,7 @@ def filter_ts_from_regex(ops: Any, regex: Any) -> list[Tensor]:
 
 
 def get_name_scope_ops(ops: Any, scope: str) -> list[Operation]:
-    """Those below a name scope."""
+    """The operations below a name scope."""
     scope = scope.rstrip("/")
     return filter_ops_from_regex(ops, f"^{re.escape(scope)}(/.*)?$")
 

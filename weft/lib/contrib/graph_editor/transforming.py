@@ -30,7 +30,7 @@ def make_placeholder_from_tensor(t: Tensor, scope: str | None = None, prefix: st
 
 
 class TransformerInfo:
-    """What became of operations and tensors: the copy of each."""
+    """The copies of transformed operations and tensors."""
 
     def __init__(self, ops: dict[Operation, Operation], tensors: dict[Tensor, Tensor]) -> None:
         self._transformed_ops, self._transformed_ts = ops, tensors
@@ -49,7 +49,7 @@ class TransformerInfo:
         return nest.map_structure(one, original)
 
     def original(self, transformed: Any, missing_fn: Any = None) -> Any:
-        """What an operation or tensor is a copy of."""
+        """The operation or tensor that `transformed` is a copy of."""
         table: dict[Any, Any] = {copy: each for each, copy in self._transformed_ops.items()}
         table.update({copy: each for each, copy in self._transformed_ts.items()})
 
@@ -197,9 +197,9 @@ def graph_replace(
     target_ts: Any, replacement_ts: dict[Any, Any], dst_scope: str = "", src_scope: str = "",
     reuse_dst_scope: bool = False,
 ) -> Any:  # fmt: skip
-    """What `target_ts` would be if other tensors stood where `replacement_ts` says.
+    """Copies of `target_ts` with tensors replaced as `replacement_ts` says.
 
-    Only what depends on them is copied.
+    Only operations that depend on the replaced tensors are copied.
     """
     flat = make_list_of_t(nest.flatten(target_ts))
     given = {make_list_of_t(old)[0]: make_list_of_t(new)[0] for old, new in replacement_ts.items()}

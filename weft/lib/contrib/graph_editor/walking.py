@@ -1,4 +1,4 @@
-"""Which operations lie before or behind others."""
+"""The operations before or behind others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.lib.contrib.graph_editor.selecting import make_list_of_op, make_list_o
 
 
 def _seeds(seed_ops: Any, outputs: bool) -> list[Operation]:
-    """Seeds may be tensors: those who take them going forward, who make them going back."""
+    """Seeds as operations: for a tensor, its consumers going forward, its op going back."""
     flat = seed_ops if isinstance(seed_ops, (list, tuple, set)) else [seed_ops]
     found: dict[Operation, None] = {}
     for each in flat:
@@ -117,7 +117,7 @@ def get_within_boundary_ops(
     ops: Any, seed_ops: Any, boundary_ops: Any = (), inclusive: bool = True,
     control_inputs: bool = False, control_outputs: Any = None, control_ios: Any = None,
 ) -> list[Operation]:  # fmt: skip
-    """Those among `ops` that are reached from the seeds without passing a boundary."""
+    """The operations of `ops` that are reached from the seeds without passing a boundary."""
     edge = set(make_list_of_op(boundary_ops))
     members = set(make_list_of_op(ops))
 

@@ -173,7 +173,7 @@ def spatial_softmax(
     trainable: bool = True,
     data_format: str = "NHWC",
 ) -> Tensor:
-    """Where in the image each channel is strongest: its expected x and y."""
+    """The place in the image where each channel is strongest: its expected x and y."""
     utils.check_format(data_format, "NCHW", "NHWC")
     with vs.variable_scope(name, "spatial_softmax"):
         last = data_format == "NHWC"

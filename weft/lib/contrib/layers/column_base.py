@@ -1,4 +1,4 @@
-"""What the feature columns of tf.contrib.layers have in common.
+"""The base of the feature columns of tf.contrib.layers.
 
 They are columns of tf.feature_column too: `input_layer` and `linear_model` take them.
 """
@@ -54,11 +54,11 @@ class Column(FeatureColumn):
     @property
     @abc.abstractmethod
     def config(self) -> dict[str, Any]:
-        """What `tf.parse_example` has to look for, by key."""
+        """The features for `tf.parse_example`, by key."""
 
     @property
     def key(self) -> str:
-        """What tells the column apart, and orders it, among others."""
+        """The text that identifies the column, and orders it, among others."""
         return str(self)
 
     @property

@@ -18,7 +18,7 @@ from weft.ops.parsing.features import FixedLenFeature, FixedLenSequenceFeature, 
 
 
 def create_feature_spec_for_parsing(feature_columns: Any) -> dict[str, Any]:
-    """What `tf.parse_example` has to look for to find the features of all these columns."""
+    """The features for `tf.parse_example` that all these columns need."""
     columns = feature_columns.values() if isinstance(feature_columns, dict) else feature_columns
     return functools.reduce(operator.or_, map(feature_config, columns), {})
 

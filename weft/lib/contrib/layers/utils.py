@@ -1,4 +1,4 @@
-"""What the layers share: names of outputs, collections of variables, sizes of axes."""
+"""Shared parts of the layers: names of outputs, collections of variables, sizes of axes."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def finished(
 
 
 def placed(inputs: Tensor, scope: Any, reuse: Any, trainable: bool) -> dict[str, Any]:
-    """What puts a layer into the scope that was opened for it."""
+    """The arguments that put a layer into the scope that was opened for it."""
     return {
         "trainable": trainable,
         "name": scope.name,
@@ -191,7 +191,7 @@ def placed(inputs: Tensor, scope: Any, reuse: Any, trainable: bool) -> dict[str,
 
 
 def weighted(arguments: dict[str, Any], default_name: str, make: Callable[..., Any]) -> Tensor:
-    """What a layer of weights and biases gives for its inputs, finished.
+    """The finished output of a layer of weights and biases.
 
     `arguments` are those of the public function; `make(inputs, **settings)` makes the layer.
     """
@@ -225,7 +225,7 @@ def weighted(arguments: dict[str, Any], default_name: str, make: Callable[..., A
 
 
 def layer_format(data_format: str | None) -> str:
-    """What tf.layers calls a data format."""
+    """The name of a data format in tf.layers."""
     return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
 
 

@@ -82,7 +82,7 @@ class _Regressor(_Canned):
     def predict_scores(
         self, x: Any = None, input_fn: Any = None, batch_size: Any = None, as_iterable: bool = True
     ) -> Any:
-        """What is predicted for each example."""
+        """The prediction for each example."""
         found = self._each("predictions", x, input_fn, batch_size, True)
         rows = (row[0] if row.shape == (1,) else row for row in found)
         return rows if as_iterable else _joined(rows)

@@ -15,7 +15,7 @@ _WEIGHTS = ("weights", "weight")
 
 
 def _argument(names: tuple[str, ...], known: tuple[str, ...], required: bool, fn: str) -> Any:
-    """Which of the known names the function has for an argument; None if it has none."""
+    """The known name that the function has for an argument; None if it has none."""
     found = [name for name in names if name in known]
     if len(found) > 1:
         raise ValueError(

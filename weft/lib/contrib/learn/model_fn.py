@@ -1,4 +1,4 @@
-"""What model functions of tf.contrib.learn are called for, and what they return."""
+"""Modes and results of the model functions of tf.contrib.learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.lib.estimator.spec import EstimatorSpec, checked_hooks, checked_loss
 
 
 class ModeKeys:
-    """What a model function is called for."""
+    """The modes in which a model function is called."""
 
     TRAIN = "train"
     EVAL = "eval"

@@ -83,7 +83,7 @@ class CategoricalVocabulary:
 
 
 def _settle(vocabularies: Iterable[Any], min_frequency: int) -> None:
-    """Nothing new is learned from here on, and nothing rare is kept."""
+    """Freezes the vocabularies, without their rare entries."""
     for vocabulary in vocabularies:
         if min_frequency > 0:
             vocabulary.trim(min_frequency)

@@ -77,12 +77,12 @@ class RunConfig(run_config.RunConfig):
 
     @property
     def tf_config(self) -> ConfigProto:
-        """What the arguments for sessions amount to."""
+        """The ConfigProto made from the arguments for sessions."""
         return self._tf_config
 
     @property
     def environment(self) -> str:
-        """Where the program runs; "local" unless TF_CONFIG says otherwise."""
+        """The environment of the program; "local" unless TF_CONFIG says otherwise."""
         return "local" if not self.cluster_spec else "cloud"
 
     def uid(self, whitelist: Any = None) -> str:

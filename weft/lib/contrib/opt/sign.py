@@ -63,7 +63,7 @@ class _SignOptimizer(Optimizer):
         )
 
     def _factor(self, agreement: Tensor) -> Tensor:
-        """What a gradient is multiplied by, given how its sign agrees with that of its mean."""
+        """The factor of a gradient, given how its sign agrees with that of its mean."""
         raise NotImplementedError
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What turns an encoded record into tensors."""
+"""Decoders of encoded records into tensors."""
 
 from __future__ import annotations
 

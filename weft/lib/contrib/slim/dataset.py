@@ -1,4 +1,4 @@
-"""What a collection of records is made of."""
+"""A collection of records and its parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Dataset:
-    """Where records are, what reads and decodes them, how many there are, what their items mean.
+    """A data set: files, reader and decoder of the records, their number, and their items.
 
     Other named arguments become attributes, too.
     """

@@ -269,7 +269,7 @@ def _synced(given: Any, startup_delay_steps: int) -> list[Any]:
 def _init_ops(
     init_op: Any, ready_op: Any, local_init_op: Any, synced: list[Any], is_chief: bool
 ) -> dict[str, Any]:
-    """What the supervisor runs to start, with defaults filled in."""
+    """The operations that the supervisor runs to start, with defaults filled in."""
     from weft.lib.train.sessions.scaffold import initialize_tables
 
     with name_scope("init_ops"):

@@ -111,7 +111,7 @@ class Tensor(ItemHandler):
 
 
 class LookupTensor(Tensor):
-    """What a table has for the values of a feature."""
+    """The entries of a table for the values of a feature."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class LookupTensor(Tensor):
 
 
 class BackupHandler(ItemHandler):
-    """What `handler` gives; where that has no elements, what `backup` gives."""
+    """The result of `handler`, or of `backup` where it has no elements."""
 
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
         for name, each in (("Primary", handler), ("Backup", backup)):

@@ -65,7 +65,7 @@ def l2normalize(v: Any) -> tuple[Tensor, Tensor]:
 
 
 class SolverState(NamedTuple):
-    """Where a solver is: steps, solution, residual, direction, and the square it makes smaller."""
+    """A solver's state: steps, solution, residual, direction, and the square it makes smaller."""
 
     i: Any
     x: Any

@@ -1,4 +1,4 @@
-"""What programs give a forest, as one matrix of numbers and one tensor of labels."""
+"""The inputs of a forest, as one matrix of numbers and one tensor of labels."""
 
 from __future__ import annotations
 

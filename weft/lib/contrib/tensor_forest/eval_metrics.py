@@ -93,5 +93,5 @@ def get_metric(metric_name: str) -> Any:
 
 
 def get_prediction_key(metric_name: str) -> str:
-    """Which of the predictions a metric looks at."""
+    """The key of the prediction that a metric looks at."""
     return _METRICS[metric_name][1]

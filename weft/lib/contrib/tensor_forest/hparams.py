@@ -73,7 +73,7 @@ class ForestHParams:
                 raise NotImplementedError(f"{name}={getattr(self, name)!r}: only {only!r} is there")
 
     def tree_params(self) -> TreeParams:
-        """What each tree has to know."""
+        """The parameters of each tree."""
         given: Any = self
         features = self.bagged_num_features if self.bagged_features else self.num_features
         return TreeParams(

@@ -1,4 +1,4 @@
-"""Which parameter server a variable goes to: strategies for `replica_device_setter`."""
+"""The choice of a variable's parameter server: strategies for `replica_device_setter`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _DEBUG_KEY = "_serialized_debug_outputs_proto"
 
 
 class BoostedTreesBase(Estimator):
-    """What all of them have in common."""
+    """The base of all Estimators of boosted trees."""
 
     def __init__(
         self, head: Any, closed_form: Any, feature_columns: Any, n_batches_per_layer: int,
@@ -54,7 +54,7 @@ class BoostedTreesBase(Estimator):
         super().__init__(call, model_dir, config)
 
     def experimental_feature_importances(self, normalize: bool = False) -> OrderedDict[str, float]:
-        """What splits by each column have gained, the most important first."""
+        """The gains of splits by each column, the most important first."""
         reader = load_checkpoint(self._model_dir)
         key = "boosted_trees:0_serialized"
         text = _bytes(reader.get_tensor(key)) if reader.has_tensor(key) else b""

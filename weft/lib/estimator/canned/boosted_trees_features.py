@@ -1,4 +1,4 @@
-"""What boosted trees make of feature columns: one tensor of bucket numbers for each feature id."""
+"""Feature columns of boosted trees as one tensor of bucket numbers for each feature id."""
 
 from __future__ import annotations
 

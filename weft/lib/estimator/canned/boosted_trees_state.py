@@ -1,4 +1,4 @@
-"""What a boosted trees model keeps between steps: the trees, and quantiles of the features."""
+"""The state of a boosted trees model between steps: the trees, and quantiles of the features."""
 
 from __future__ import annotations
 

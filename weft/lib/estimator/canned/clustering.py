@@ -1,4 +1,4 @@
-"""What k-means looks for and how, and the variables it keeps."""
+"""Settings of k-means, and the variables it keeps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLUSTERS_VAR_NAME = "clusters"
 
 @dataclass(frozen=True)
 class Clustering:
-    """What to look for, and how."""
+    """The number of clusters, and how to look for them."""
 
     num_clusters: Any
     initial_clusters: Any = RANDOM_INIT

@@ -1,4 +1,4 @@
-"""Where k-means begins: centers chosen among the points, which may take several batches."""
+"""The first centers of k-means: chosen among the points, which may take several batches."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Head(metaclass=abc.ABCMeta):
     @property
     @abc.abstractmethod
     def name(self) -> str | None:
-        """What tells this head from others of the same model."""
+        """The name of this head among those of the same model."""
 
     @property
     @abc.abstractmethod
@@ -95,7 +95,7 @@ class Head(metaclass=abc.ABCMeta):
         update_ops: Any = None,
         regularization_losses: Any = None,
     ) -> EstimatorSpec:
-        """What a model function returns."""
+        """The EstimatorSpec that a model function returns."""
         raise NotImplementedError("Subclasses of Head must implement `create_estimator_spec()`.")
 
 
@@ -182,7 +182,7 @@ class StandardHead(Head):
 
     @abc.abstractmethod
     def _answers(self, predictions: dict[str, Tensor]) -> dict[str, ExportOutput]:
-        """What is served by default, and other than as plain predictions."""
+        """The export outputs, the default one included, besides plain predictions."""
 
     _loss_dimension = 1
     _per_logit_weights = False

@@ -20,7 +20,7 @@ from weft.ops.scores.losses import Reduction
 
 
 class _CannedHead(StandardHead):
-    """What differs from the heads of `tf.estimator`.
+    """A head of a canned Estimator; it differs from the heads of `tf.estimator`.
 
     Updates that layers left in the graph's collection run with every step, and where losses are
     summed, their mean is written as a summary.

@@ -74,7 +74,7 @@ def integer_labels(labels: Tensor, vocabulary: Any) -> Tensor:
 
 
 def selected(predictions: dict[str, Tensor], keys: Any) -> dict[str, Tensor]:
-    """Those predictions that `keys` names; all, if it names none."""
+    """The predictions that `keys` names; all, if it names none."""
     for key in keys or ():
         if key not in predictions:
             raise ValueError(

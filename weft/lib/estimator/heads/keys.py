@@ -6,7 +6,7 @@ from weft.lib.estimator.spec import AVERAGE_LOSS_METRIC_KEY, LOSS_METRIC_KEY
 
 
 class PredictionKeys:
-    """What a prediction is called."""
+    """The names of predictions."""
 
     CLASSES = "classes"
     CLASS_IDS = "class_ids"
@@ -20,7 +20,7 @@ class PredictionKeys:
 
 
 class MetricKeys:
-    """What a metric is called."""
+    """The names of metrics."""
 
     LOSS = LOSS_METRIC_KEY
     LOSS_MEAN = AVERAGE_LOSS_METRIC_KEY

@@ -66,7 +66,7 @@ def accuracy(labels: Any, predictions: Any, weights: Any, name: str) -> Ops:
 
 
 def accuracy_baseline(labels_mean: Ops) -> Ops:
-    """The accuracy of whoever always says the more frequent class."""
+    """The accuracy of always predicting the more frequent class."""
     with name_scope(None, "accuracy_baseline", labels_mean):
         named = zip(labels_mean, ("value", "update_op"), strict=True)
         value, update = (maximum(share, 1.0 - share, name=name) for share, name in named)

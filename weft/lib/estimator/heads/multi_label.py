@@ -159,7 +159,7 @@ class MultiLabelHead(StandardHead):
 
 
 def _columns(labels: Tensor, values: Tensor, number: int) -> tuple[Tensor, Tensor]:
-    """What belongs to one class."""
+    """The columns of labels and values of one class."""
     return labels[..., number : number + 1], values[..., number : number + 1]
 
 

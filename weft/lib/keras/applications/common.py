@@ -1,4 +1,4 @@
-"""What all applications have in common: their arguments, their inputs, their last layers."""
+"""Common parts of all applications: their arguments, their inputs, their last layers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _settings: dict[str, Any] = _configured()
 
 
 def backend() -> str:
-    """What computes: always "tensorflow"."""
+    """The name of the backend: always "tensorflow"."""
     return "tensorflow"
 
 
@@ -52,7 +52,7 @@ def set_epsilon(value: float) -> None:
 
 
 def image_data_format() -> str:
-    """Where images have their channels: "channels_first" or "channels_last"."""
+    """The place of the channels in images: "channels_first" or "channels_last"."""
     return _settings["image_data_format"]
 
 

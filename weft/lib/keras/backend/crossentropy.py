@@ -19,7 +19,7 @@ from weft.ops.nn import cross_entropy
 
 
 def _logits_of(output: Any, kind: str) -> Tensor | None:
-    """What `output` is the softmax or sigmoid of, if it is one; a value does not know."""
+    """The tensor that `output` is the softmax or sigmoid of, if it is one; None for a value."""
     if isinstance(output, Tensor) and not isinstance(output, EagerTensor):
         return output.op.inputs[0] if output.op.type == kind else None
     return None

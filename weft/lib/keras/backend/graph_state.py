@@ -1,4 +1,4 @@
-"""What Keras keeps for each graph: counts of names, variables to initialize, the learning phase.
+"""Keras's state of each graph: counts of names, variables to initialize, the learning phase.
 
 It hangs on the graph, so that it goes when the graph does.
 """
@@ -25,7 +25,7 @@ class GraphState:
         self.restores: dict[int, Any] = {}
         # The one that Keras computes with, where no session is the default.
         self.session: Any = None
-        # A placeholder, or the number it was fixed to; None until somebody asks.
+        # A placeholder, or the number it was fixed to; None until it is asked for.
         self.learning_phase: Any = None
 
 

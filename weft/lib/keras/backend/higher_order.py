@@ -20,7 +20,7 @@ def gradients(loss: Any, variables: Any) -> list[Any]:
 
 
 def stop_gradient(variables: Any) -> Any:
-    """The same values, as constants to whoever differentiates."""
+    """The same values, as constants to differentiation."""
     if isinstance(variables, (list, tuple)):
         return map(array.stop_gradient, variables)
     return array.stop_gradient(variables)

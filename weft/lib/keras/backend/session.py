@@ -62,7 +62,7 @@ def _graph_of(inputs: Any) -> Graph:
 
 
 def _session_of(graph: Graph) -> Session:
-    """It stays with the graph, so that weights are still there after work on another graph."""
+    """The session of a graph: kept with it, so that weights outlast work on another graph."""
     state = state_of(graph)
     with _making:
         if state.session is None:
@@ -99,7 +99,7 @@ def _forget(session: Any) -> None:
     if state.session is session:
         state.session = None
     if session in _own:
-        session.close()  # nobody else knows it
+        session.close()  # the program has no reference to it
     _known.sessions.discard(session)
 
 
@@ -109,7 +109,7 @@ def manual_variable_initialization(value: bool) -> None:
 
 
 def initialize_variables(session: Session) -> None:
-    """Initializes what Keras made since `session` was last asked for, and nobody initialized."""
+    """Initializes variables that Keras made since the last call and that have no value yet."""
     variables = tracked_variables(session.graph)
     seen = getattr(session, "_keras_seen", 0)
     if seen == len(variables):

@@ -1,4 +1,4 @@
-"""Where models are described: in the default graph or, in eager execution, in one beside it."""
+"""The graph in which models are described: the default one or, in eager execution, another."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def in_symbolic_graph() -> bool:
 
 
 def get_graph() -> Graph:
-    """Where models are described: the current graph, or the one beside eager execution."""
+    """The graph in which models are described: the current one, or that beside eager execution."""
     return symbolic_graph() if runs_eagerly() else get_default_graph()
 
 
 @contextmanager
 def model_graph(graph: Graph | None = None) -> Iterator[None]:
-    """What is made in here is part of a graph, and variables are those of the program."""
+    """A context in which operations go into a graph, and variables are those of the program."""
     if not runs_eagerly():
         yield
         return

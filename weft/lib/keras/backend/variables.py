@@ -96,7 +96,7 @@ def placeholder(
 
 
 def _ragged_placeholder(dtype: Any, shape: tuple[Any, ...], name: str | None) -> Any:
-    """Its leading unknown sizes, after the first, differ from row to row."""
+    """A ragged placeholder: leading unknown sizes, after the first, differ from row to row."""
     from weft.lib.ragged import constant as ragged
 
     ragged_rank = next((i for i, d in enumerate(shape[1:]) if d is not None), len(shape) - 1)

@@ -1,4 +1,4 @@
-"""What TensorBoard's projector shows: the outputs of layers on given data, in a checkpoint."""
+"""Embeddings for TensorBoard's projector: outputs of layers on given data, in a checkpoint."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class EarlyStopping(Callback):
             say(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
 
     def get_monitor_value(self, logs: Logs) -> Any:
-        """What is watched, or None (and a warning) if it is not there."""
+        """The watched value, or None (and a warning) if it is not there."""
         return watched(logs, self.monitor, "Early stopping")
 
 

@@ -102,7 +102,7 @@ class ProgbarLogger(Callback):
 
 
 class History(Callback):
-    """What each epoch gave: `history` is name -> values; `fit` returns it."""
+    """The logs of each epoch: `history` is name -> values; `fit` returns it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -161,7 +161,7 @@ class TensorBoard(Callback):
 
     @property
     def embeddings_path(self) -> str:
-        """Where the values of embeddings are saved."""
+        """The path at which the values of embeddings are saved."""
         return os.path.join(self.log_dir, "keras_embedding.ckpt")
 
 

@@ -1,4 +1,4 @@
-"""Where the data sets come from, and how they are taken apart."""
+"""The sources of the data sets, and how they are taken apart."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class Layer(
 
     @property
     def input_spec(self) -> Any:
-        """What the layer expects of its inputs."""
+        """The specification of the layer's inputs."""
         return self._input_spec
 
     @input_spec.setter
@@ -233,7 +233,7 @@ class Layer(
         return outputs
 
     def _called(self, inputs: Any, outputs: Any) -> None:
-        """What else there is to do at the end of a call."""
+        """Called at the end of each call, for subclasses."""
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Another way to call the layer."""

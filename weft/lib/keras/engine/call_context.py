@@ -1,4 +1,4 @@
-"""Which layer is being called right now, on what, and whether for training."""
+"""The layer that is being called right now, on what, and whether for training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users' code does to variables on the way, in a graph: in the order written, and not lost."""
+"""Effects of users' code on variables, in a graph: in the order written, and not lost."""
 
 from __future__ import annotations
 

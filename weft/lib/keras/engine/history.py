@@ -1,4 +1,4 @@
-"""Which layer call a tensor came out of.
+"""The layer call that a tensor came out of.
 
 A tensor that comes from a `keras.Input` through layers carries `_keras_history`. One that came
 through operations that are no layers gets it when a layer is called on it: each operation on the

@@ -1,4 +1,4 @@
-"""Where tensors enter a model."""
+"""Input layers, by which tensors enter a model."""
 
 from __future__ import annotations
 

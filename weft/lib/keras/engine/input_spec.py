@@ -1,4 +1,4 @@
-"""What a layer says of its inputs, and the check made when it is called."""
+"""Specifications of a layer's inputs, and the check made when it is called."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def assert_input_compatibility(input_spec: Any, inputs: Any, layer_name: str) ->
 
 
 def _mismatch(spec: InputSpec, x: Any) -> str | None:
-    """What is wrong with `x`, in words."""
+    """The way in which `x` does not fit, in words."""
     rank = x.shape.ndims
     if rank is None:
         if any(limit is not None for limit in (spec.ndim, spec.min_ndim, spec.max_ndim)):

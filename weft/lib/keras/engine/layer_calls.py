@@ -24,7 +24,7 @@ class LayerCalls:
     def _call_function(self) -> Callable[..., Any]:
         """`call`; in that of a user, Python's conditionals and loops may be of tensors.
 
-        Values need no help there, and who debugs wants the code as it was written.
+        Values need no help there, and a debugger should show the code as it was written.
         """
         if type(self).__module__.startswith("weft.") or runs_eagerly():
             return self.call
@@ -58,7 +58,7 @@ class LayerCalls:
         return "mask" in self._call_fn_args or self._call_accepts_kwargs
 
     def _call_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What was passed besides the inputs, by name."""
+        """The arguments besides the inputs, by name."""
         return {**dict(zip(self._call_fn_args[1:], args, strict=False)), **kwargs}
 
     def _pass_mask(self, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

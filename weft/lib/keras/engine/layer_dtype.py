@@ -50,7 +50,7 @@ class LayerDtype:
     """`dtype` is that of the variables, `_compute_dtype` that of the computation."""
 
     _autocast: bool
-    # Whether nobody chose the type.
+    # Whether the type was not chosen by the program.
     _dtype_is_floatx = False
 
     def _set_dtype_policy(self, dtype: Any) -> None:

@@ -36,7 +36,7 @@ class LayerLosses:
 
     @property
     def losses(self) -> list[Any]:
-        """Those added with `add_loss`; those of regularizers are made when this is read.
+        """The losses added with `add_loss`, and those of regularizers, made when this is read.
 
         Where the program runs eagerly, they are those of the latest call, if it added any.
         """
@@ -45,7 +45,7 @@ class LayerLosses:
         return own + made + self._gather_children_attribute("losses")
 
     def _forget_eager_losses(self) -> None:
-        """Those of eager execution are of the latest call."""
+        """Drops the losses of earlier calls: those of eager execution are of the latest call."""
         waiting: list[Any] = [self]
         while waiting:
             layer = waiting.pop()
@@ -222,7 +222,7 @@ def _relevant(items: list[Any], tag: str, inputs: Any) -> list[Any]:
 
 
 def reached_from(inputs: Any, targets: list[Any]) -> list[Any]:
-    """Those of `targets` that are computed from `inputs`."""
+    """The members of `targets` that are computed from `inputs`."""
     sources = {id(t) for x in nest.flatten(list(inputs), expand_composites=True) for t in _read(x)}
     known: dict[Any, bool] = {}
 

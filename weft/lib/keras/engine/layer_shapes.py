@@ -42,7 +42,7 @@ class LayerShapes:
         return map_shapes(lambda shape: array_pass.placeholder(dtype, shape), shapes)
 
     def _symbolic_outputs(self, inputs: Any) -> Any:
-        """What stands for the outputs where `call` cannot be called."""
+        """Placeholders of the outputs, for where `call` cannot be called."""
         shapes = nest.map_structure(lambda x: x.shape, inputs)
         return self._placeholders(self.compute_output_shape(shapes))
 

@@ -1,4 +1,4 @@
-"""What must hold of the inputs, outputs and layers that a model is made of."""
+"""Checks of the inputs, outputs and layers that a model is made of."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class NetworkSaving:
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
-        """What a checkpoint of objects holds below the model."""
+        """The children of the model in a checkpoint of objects."""
         from weft.lib.keras.saving.dependencies import of_model
 
         return of_model(self)
@@ -107,7 +107,7 @@ class NetworkSaving:
 
 
 def json_value(value: Any) -> Any:
-    """What JSON has no form for, in one that it has."""
+    """A value that JSON has no form for, in one that it has."""
     if hasattr(value, "get_config"):
         return {"class_name": type(value).__name__, "config": value.get_config()}
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""Which attributes of a layer belong to it: the layers and variables assigned to it."""
+"""Tracking of a layer's attributes: the layers and variables assigned to it are its own."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Tracking:
         return not hasattr(type(self), name)
 
     def _forget(self, name: str) -> None:
-        """What the attribute held is the layer's no more, unless another one holds it too."""
+        """Stops tracking an attribute's value, unless another attribute holds it too."""
         self.__dict__.get("_tracked", {}).pop(name, None)
         old = self.__dict__.get(name)
         if isinstance(old, Variable) and not self._held_elsewhere(name, old):

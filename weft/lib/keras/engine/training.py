@@ -217,7 +217,7 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
 
     @property
     def metrics_names(self) -> list[str]:
-        """What `evaluate` and `train_on_batch` return, in words."""
+        """The names of the results of `evaluate` and `train_on_batch`."""
         names = ["loss"]
         if self._is_compiled:
             endpoints = self._training_endpoints

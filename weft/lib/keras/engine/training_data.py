@@ -85,7 +85,7 @@ def _by_name(data: dict[str, Any], names: list[str]) -> list[Any]:
 
 
 def _column(x: Any) -> Any:
-    """What a table of pandas holds, as an array."""
+    """The values of a table of pandas, as an array."""
     return x.values if type(x).__name__ in ("DataFrame", "Series") else x
 
 

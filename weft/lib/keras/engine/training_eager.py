@@ -1,7 +1,7 @@
 """Steps of a model with `run_eagerly`: operation by operation, in Python, on the program's values.
 
 A step takes the same list of arrays, and gives the same list of results, as a function of the graph
-(`training_functions.py`), so that whoever calls it need not know which of the two it is.
+(`training_functions.py`), so that its caller need not know which of the two it is.
 """
 
 from __future__ import annotations

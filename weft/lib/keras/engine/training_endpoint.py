@@ -14,7 +14,7 @@ from weft.ops.array import array
 
 
 class Part(NamedTuple):
-    """What the loss and the metrics of one output are computed from."""
+    """The values from which the loss and the metrics of one output are computed."""
 
     target: Any
     output: Any
@@ -39,7 +39,7 @@ class Endpoint:
 
     @property
     def shape(self) -> Any:
-        """That of the output; None where only a value will tell."""
+        """The shape of the output; None where only a value will tell."""
         return None if self.output is None else int_shape(self.output)
 
     @property

@@ -21,7 +21,7 @@ SECONDS_TO_END = 5.0
 
 
 class Validation:
-    """What is done after the epochs that `freq` names: `run(callbacks)` gives losses, metrics."""
+    """Validation after the epochs that `freq` names: `run(callbacks)` gives losses, metrics."""
 
     def __init__(self, run: Callable[[Any], Any], freq: Any, total: Any = None) -> None:
         self.run, self.freq, self.total = run, freq, total
@@ -81,7 +81,7 @@ class Loop:
         try:
             results = self._epochs()
         except BaseException:
-            # A generator may be stuck: whoever interrupts the program is not to wait for it.
+            # A generator may be stuck: an interrupt of the program must not wait for it.
             self.source.close(SECONDS_TO_END)
             raise
         self.source.close()

@@ -185,5 +185,5 @@ class ReplicaSteps:
 
 
 def _last_update(metric: Any) -> list[Any]:
-    """What the last call of a metric adds to its variables."""
+    """The update of a metric's variables by its last call."""
     return [control.group(*metric.updates[-1:])] if metric.updates else []

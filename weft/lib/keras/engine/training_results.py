@@ -1,4 +1,4 @@
-"""What the batches of an epoch give together: mean losses, last metrics, joined predictions."""
+"""Results of the batches of an epoch together: mean losses, last metrics, joined predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the batches of an epoch come from: arrays, tensors of the program, Python generators.
+"""The sources of an epoch's batches: arrays, tensors of the program, Python generators.
 
 A source yields steps. A step says how many samples it stands for and runs the model on them.
 """
@@ -84,7 +84,7 @@ class ArraySource:
         """The next epoch is made from the same arrays."""
 
     def close(self, timeout: float | None = None) -> None:
-        """Nothing is open."""
+        """Does nothing: arrays are not opened."""
 
 
 def _shuffled_batches(order: np.ndarray, batch_size: int) -> np.ndarray:
@@ -180,7 +180,7 @@ class GeneratorSource:
             self._enqueuer = GeneratorEnqueuer(data, use_multiprocessing)
 
     def _start(self) -> None:
-        """Workers begin with the first epoch: who gives up before that has nothing to end."""
+        """Starts the workers, with the first epoch: a failure before that has nothing to end."""
         self._enqueuer.start(workers=self._workers, max_queue_size=self._max_queue_size)
         self._batches = self._enqueuer.get()
 

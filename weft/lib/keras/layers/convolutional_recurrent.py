@@ -201,13 +201,13 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
         return self.input_conv(x, w, padding=self.padding)
 
     def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Any:
-        """What the inputs contribute."""
+        """The contribution of the inputs."""
         order = self.data_format
         made = K.conv2d(x, w, self.strides, padding, order, self.dilation_rate)
         return made if b is None else K.bias_add(made, b, order)
 
     def recurrent_conv(self, x: Any, w: Any) -> Any:
-        """What the last output contributes; it keeps its size."""
+        """The contribution of the last output; it keeps its size."""
         return K.conv2d(x, w, strides=(1, 1), padding="same", data_format=self.data_format)
 
     def get_config(self) -> dict[str, Any]:

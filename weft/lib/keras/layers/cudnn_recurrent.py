@@ -59,7 +59,7 @@ def _as_cudnn_reads(kernel: Any, gates: int) -> Any:
 
 
 class _CuDNNRNN(RNN):
-    """What both layers share."""
+    """The base of both layers."""
 
     OPTIONS = ""
     gates: int
@@ -93,7 +93,7 @@ class _CuDNNRNN(RNN):
         raise NotImplementedError
 
     def _biases(self) -> tuple[Any, Any]:
-        """What is added to the product of the inputs, and to that of the state."""
+        """The biases added to the product of the inputs, and to that of the state."""
         raise NotImplementedError
 
     def _step_of(self, x: Any, inner: Any, *states: Any) -> Any:
@@ -145,7 +145,7 @@ def _parameters(
     stateful: bool = False,
     **kwargs: Any,
 ) -> None:
-    """What the layers are made with."""
+    """The arguments of the layers."""
 
 
 class CuDNNLSTM(_CuDNNRNN):

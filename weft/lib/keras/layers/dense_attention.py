@@ -42,7 +42,7 @@ class BaseDenseAttention(Layer):
         return attended
 
     def _scores_mask(self, scores: Tensor, value_mask: Any) -> Any:
-        """Which scores count, or None for all; those of later values do not if `causal`."""
+        """The mask of the scores that count, or None for all; if `causal`, later values do not."""
         mask = None if value_mask is None else array.expand_dims(value_mask, -2)
         if not self.causal:
             return mask

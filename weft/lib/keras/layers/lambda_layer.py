@@ -74,7 +74,7 @@ class Lambda(Layer):
         return map_shapes(lambda shape: TensorShape([batch, *shape.as_list()]), self._output_shape)
 
     def _inferred_shape(self, input_shape: Any) -> Any:
-        """What the function makes of placeholders, in a graph that is thrown away."""
+        """The shape of the function's result for placeholders, in a graph that is thrown away."""
         with Graph().as_default():
             inputs = self._placeholders(input_shape)
             try:
@@ -114,7 +114,7 @@ class Lambda(Layer):
 
 
 def _record(key: str, value: Any, module_key: str) -> dict[str, Any]:
-    """What a function, or a plain value for `output_shape`, is in a configuration."""
+    """The form of a function, or of a plain value for `output_shape`, in a configuration."""
     if isinstance(value, types.LambdaType):
         return {key: func_dump(value), f"{key}_type": "lambda", module_key: value.__module__}
     if callable(value):

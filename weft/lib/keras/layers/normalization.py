@@ -30,7 +30,7 @@ _CLIPPING = ("rmax", "rmin", "dmax")
 class BatchNormalization(MovingStatistics, Layer):
     """`(inputs - mean) / sqrt(variance + epsilon) * gamma + beta`, per entry of `axis`.
 
-    Whoever trains runs the updates of the moving averages (`updates`) with each step.
+    A training loop has to run the updates of the moving averages (`updates`) with each step.
     """
 
     moving_mean_initializer: Any

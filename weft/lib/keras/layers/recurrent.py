@@ -149,7 +149,7 @@ class RNN(KeptStates, Layer):
         return tuple(dims[1:] if self.time_major else [dims[0], *dims[2:]])
 
     def get_initial_state(self, inputs: Any) -> list[Any]:
-        """What the cell says, or zeros."""
+        """The initial state that the cell makes, or zeros."""
         first = nest.flatten(inputs)[0]
         batch_size = array_shape.shape(first)[1 if self.time_major else 0]
         make = getattr(self.cell, "get_initial_state", None)

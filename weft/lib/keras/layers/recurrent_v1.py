@@ -15,7 +15,7 @@ from weft.lib.platform import tf_logging as logging
 
 
 def _more_after(last: str) -> dict[str, tuple[str, Any]]:
-    """What layers take besides the options of their cells, and after which argument."""
+    """The arguments of layers besides their cells' options, and the argument that each follows."""
     form = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
     before = (last, *form)
     return {

@@ -11,7 +11,7 @@ from weft.ops.array import fill as array_fill
 class DropoutRNNCellMixin:
     """Masks for inputs and states, made at the first step and used at all others.
 
-    A cell has the rates `dropout` and `recurrent_dropout`; whoever applies it to a sequence
+    A cell has the rates `dropout` and `recurrent_dropout`; code that applies it to a sequence
     calls the two `reset` methods before.
     """
 

@@ -21,7 +21,7 @@ def size_list(state_size: Any) -> list[Any]:
 
 
 def output_size_of(cell: Any) -> Any:
-    """What the cell says, or the size of its first state."""
+    """The output size that the cell declares, or the size of its first state."""
     said = getattr(cell, "output_size", None)
     return size_list(cell.state_size)[0] if said is None else said
 

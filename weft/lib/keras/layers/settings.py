@@ -1,4 +1,4 @@
-"""What layers take as arguments: names become objects, and for a configuration names again."""
+"""Arguments of layers: names become objects, and for a configuration names again."""
 
 from __future__ import annotations
 

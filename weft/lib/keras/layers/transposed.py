@@ -15,7 +15,7 @@ from weft.ops.nn import dilated as nn_dilated
 
 
 class _Transposed(Conv):
-    """What the transposes share; goes before the convolution that is transposed."""
+    """The base of the transposes; goes before the convolution that is transposed."""
 
     def __init__(self, output_padding: Any = None, **settings: Any) -> None:
         super().__init__(**settings)

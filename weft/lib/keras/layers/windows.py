@@ -12,7 +12,7 @@ _FORMATS = {
 
 
 def op_format(data_format: str, rank: int) -> str:
-    """What operations call `data_format`: `channels_last` of rank 4 is NHWC."""
+    """The name of `data_format` for operations: `channels_last` of rank 4 is NHWC."""
     if data_format not in _FORMATS:
         raise ValueError("Invalid data_format:", data_format)
     if rank not in _FORMATS[data_format]:

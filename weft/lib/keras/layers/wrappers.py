@@ -29,7 +29,7 @@ class Wrapper(Layer):
 
     @property  # type: ignore[misc]
     def activity_regularizer(self) -> Any:
-        """That of the layer inside."""
+        """The regularizer of the layer inside."""
         return getattr(self.layer, "activity_regularizer", None)
 
     def get_config(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class TimeDistributed(Wrapper):
         self.supports_masking = True
         # What the layer inside was called on, by what we were called on.
         self._input_map: dict[int, Tensor] = {}
-        # What derives from our layers treats examples apart; somebody's own may not.
+        # Layers that derive from our own treat examples apart; other layers may not.
         ours = next(c for c in type(layer).__mro__ if c.__module__.startswith("weft."))
         known = ours.__name__ != "Layer"
         self._always_use_reshape = known and not getattr(layer, "stateful", False)

@@ -14,7 +14,7 @@ from weft.ops.math import math, reduce, unary
 
 
 class AUCCurve(Enum):
-    """What is drawn: recall over the false positive rate, or precision over recall."""
+    """The kind of curve: recall over the false positive rate, or precision over recall."""
 
     ROC = "ROC"
     PR = "PR"
@@ -88,7 +88,7 @@ class AUC(Counts):
         return reduce.reduce_sum((x[:-1] - x[1:]) * heights, name=self.name)
 
     def _points(self) -> tuple[Tensor, Tensor]:
-        """Where the curve goes along, and how high."""
+        """The x and the y coordinates of the curve."""
         tp, fp = self.true_positives, self.false_positives
         recall = math.div_no_nan(tp, tp + self.false_negatives)
         if self.curve == AUCCurve.ROC:

@@ -1,4 +1,4 @@
-"""What an optimizer keeps: hyperparameters, the number of steps, and slots of the variables.
+"""The state of an optimizer: hyperparameters, the number of steps, and slots of the variables.
 
 Hyperparameters are plain numbers until they are first needed, variables after that, so that they
 can be changed between steps. Functions and schedules stay what they are.

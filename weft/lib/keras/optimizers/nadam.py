@@ -76,7 +76,7 @@ class Nadam(_Moments):
         return beta * (1.0 - 0.5 * math.pow(base, self._initial_decay * step))
 
     def _direction(self, known: dict[str, Any], grad: Any, m_t: Any, v_t: Any) -> Tensor:
-        """Where to go, given the averages of gradients and of their squares."""
+        """The direction of a step, given the averages of gradients and of their squares."""
         ahead = known["one_minus_m_t"] * (grad / known["one_minus_m_schedule_new"])
         ahead += known["m_t_1"] * (m_t / known["one_minus_m_schedule_next"])
         return ahead / (math.sqrt(v_t / known["v_t_prime_denominator"]) + known["epsilon"])

@@ -162,7 +162,7 @@ class OptimizerV2(OptimizerWeights):
         )
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """What training runs: one op for all of `params`."""
+        """The operations of a training step: one for all of `params`."""
         grads = self.get_gradients(loss, params)
         self._assert_valid_dtypes(params)
         return [self.apply_gradients(list(zip(grads, params, strict=True)))]

@@ -9,7 +9,7 @@ from weft.ops.control import control
 
 
 def apply_in_replica(optimizer: Any, replica: Any, pairs: Any, name: str | None) -> Any:
-    """What `apply_gradients` gives inside of a replica."""
+    """The result of `apply_gradients` inside of a replica."""
 
     def apply(strategy: Any, pairs: Any) -> Any:
         return _apply(optimizer, strategy, pairs, name)

@@ -33,7 +33,7 @@ class TFOptimizer(Trackable):
         return self.optimizer.compute_gradients(loss, params)
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """What training runs; without `params`, only the step is counted."""
+        """The operations of a training step; without `params`, only the step is counted."""
         if params:
             update = self.apply_gradients(self.get_grads(loss, params))
         else:

@@ -54,7 +54,7 @@ class BatchFromFiles(TransformingIterator):
         self.split = self._split(subset)
 
     def _split(self, subset: str | None) -> tuple[float, float] | None:
-        """Which part of the files is used, from and to; None means all."""
+        """The part of the files that is used, from and to; None means all."""
         if subset is None:
             return None
         share = self.image_data_generator._validation_split

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def axes_of(data_format: str) -> tuple[int, int, int]:
-    """Where a batch has rows, columns and channels."""
+    """The axes of rows, columns and channels in a batch."""
     if data_format == "channels_first":
         return 2, 3, 1
     if data_format == "channels_last":

@@ -93,7 +93,7 @@ class Iterator(Sequence):
 
 
 class TransformingIterator(Iterator):
-    """What both kinds do with images: transform them, and save what came of it if asked."""
+    """The base of both kinds, which transforms images, and saves the results if asked."""
 
     image_data_generator: Any
     save_to_dir: Any

@@ -168,7 +168,7 @@ class TimeseriesGenerator(Sequence):
         return (np.flip(samples, 1) if self.reverse else samples), targets
 
     def _rows(self, index: int) -> np.ndarray:
-        """Where the windows of a batch end; any places if they are shuffled."""
+        """The ends of the windows of a batch; any places if they are shuffled."""
         end = self.end_index + 1
         if self.shuffle:
             return np.random.randint(self.start_index, end, size=self.batch_size)
@@ -188,7 +188,7 @@ class TimeseriesGenerator(Sequence):
         return config | {name: getattr(self, name) for name in names}
 
     def to_json(self, **kwargs: Any) -> str:
-        """What `timeseries_generator_from_json` reads."""
+        """The text that `timeseries_generator_from_json` reads."""
         config = {"class_name": type(self).__name__, "config": self.get_config()}
         return json.dumps(config, **kwargs)
 

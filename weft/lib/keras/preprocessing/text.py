@@ -83,7 +83,7 @@ class Tokenizer:
         self.index_word: dict[int, str] = {}
 
     def _words(self, text: Any) -> Any:
-        """What a text consists of; a list is taken to be its words."""
+        """The words or characters of a text; a list is taken to be its words."""
         if not self.char_level and not isinstance(text, list):
             return text_to_word_sequence(text, self.filters, self.lower, self.split)
         if not self.lower:
@@ -191,7 +191,7 @@ class Tokenizer:
         return config | {name: json.dumps(getattr(self, name)) for name in tables}
 
     def to_json(self, **kwargs: Any) -> str:
-        """What `tokenizer_from_json` reads; `kwargs` are those of `json.dumps`."""
+        """The text that `tokenizer_from_json` reads; `kwargs` are those of `json.dumps`."""
         config = {"class_name": type(self).__name__, "config": self.get_config()}
         return json.dumps(config, **kwargs)
 

@@ -1,4 +1,4 @@
-"""What a checkpoint of objects holds below a model: its layers by number, and its optimizer.
+"""The children of a model in a checkpoint of objects: layers by number, and the optimizer.
 
 Layers that have weights are also counted by themselves, so that a checkpoint fits a model into
 which layers without weights were put.

@@ -23,7 +23,7 @@ def open_to_read(filepath: Any, purpose: str) -> Any:
 def check_contained(group: Any) -> None:
     """ValueError if something in `group` lies elsewhere: behind a link, or in another file.
 
-    Whoever made the file could name any file of whoever reads it.
+    The author of the file could name any file of its reader.
     """
     h5py = import_h5py("Reading a model")
     links: list[tuple[bytes, int]] = []

@@ -13,7 +13,7 @@ _MOST_NODES = 1_000_000
 
 
 def not_too_deep(read: Callable[[], T]) -> T:
-    """What `read` returns; ValueError where a configuration is nested deeper than Python goes."""
+    """The result of `read`; ValueError if a configuration is nested deeper than Python goes."""
     try:
         return read()
     except Exception as error:

@@ -237,7 +237,7 @@ def save_as_saved_model(
 
 @contextlib.contextmanager
 def _replaced(path: str) -> Iterator[str]:
-    """Where to write a SavedModel that is to be at `path`; it gets there when it is complete.
+    """A folder to write a SavedModel for `path` in; it gets there when it is complete.
 
     What else is in the folder stays, and so does the model that was there, should something fail.
     """

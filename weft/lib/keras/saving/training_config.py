@@ -1,4 +1,4 @@
-"""What a model was compiled with, as plain values and back."""
+"""The arguments that a model was compiled with, as plain values and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def model_metadata(model: Any, include_optimizer: bool = True) -> dict[str, Any]
 
 
 def is_tf_optimizer(optimizer: Any) -> bool:
-    """Whether it is an optimizer of tf.train, whose settings nobody can ask for."""
+    """Whether it is an optimizer of tf.train, whose settings cannot be read."""
     return type(optimizer).__name__ == "TFOptimizer"
 
 

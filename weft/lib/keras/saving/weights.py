@@ -168,7 +168,7 @@ def _start_from(variable: Any, path: str, key: str) -> None:
 
 
 def _saver(model: Any) -> ObjectSaver:
-    """What saves a model's objects, kept with the model: it keeps the nodes it made."""
+    """The saver of a model's objects, kept with the model: it keeps the nodes it made."""
     saver = vars(model).get("_object_saver")
     if saver is None:
         saver = vars(model)["_object_saver"] = ObjectSaver(model)

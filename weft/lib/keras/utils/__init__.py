@@ -1,4 +1,4 @@
-"""What the parts of Keras share, and what programs use besides models."""
+"""Shared functions of the parts of Keras, and functions for programs besides models."""
 
 from weft.lib.keras.lookup import finder
 

@@ -84,7 +84,7 @@ def _start_worker(shared: dict[int, Any], random_seed: int | None) -> None:
 
 
 class _Promise:
-    """What a process will give, with the methods of what a pool of threads gives."""
+    """The promised result of a process, with the methods of a thread pool's result."""
 
     def __init__(self, future: Future[Any]) -> None:
         self._future = future
@@ -132,14 +132,17 @@ class _Processes:
             return _Promise(self._executor.submit(function, *args))
 
     def end(self) -> None:
-        """Drops what nobody has begun, and waits for the rest, but not for long."""
+        """Drops jobs that have not begun, and waits for the rest, but not for long."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         for process in _alive_after(_PATIENCE, self.context.made):
             process.kill()
 
 
 def _alive_after(seconds: float, processes: list[Any]) -> list[Any]:
-    """Those that have not ended by then. Several threads may ask: a process is joined only once."""
+    """The processes that have not ended after `seconds`.
+
+    They are not joined: several threads may ask, and a process can be joined only once.
+    """
     left = {process.sentinel: process for process in processes}
     until = time.monotonic() + seconds
     while left and (time_left := until - time.monotonic()) > 0:
@@ -236,7 +239,7 @@ class SequenceEnqueuer:
         return None
 
     def _has_come(self, promise: Any) -> bool:
-        """Waits for it; whoever stops the workers meanwhile takes it away."""
+        """Waits for a result; False if the workers are stopped meanwhile."""
         while not promise.ready() and self.is_running():
             promise.wait(0.1)
         return promise.ready()
@@ -325,7 +328,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             raise
 
     def _rest(self) -> Iterator[Any]:
-        """What other workers had begun when one found the end."""
+        """The batches that other workers had begun when one found the end."""
         begun = []
         while not self.queue.empty():
             begun.append(self.queue.get())

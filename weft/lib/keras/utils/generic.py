@@ -48,7 +48,7 @@ def serialize_keras_class_and_config(cls_name: str, cls_config: Any) -> dict[str
 
 
 def serialize_keras_object(instance: Any) -> Any:
-    """What `deserialize_keras_object` makes `instance` from again."""
+    """The form of `instance` from which `deserialize_keras_object` makes it again."""
     if hasattr(instance, "get_config"):
         return serialize_keras_class_and_config(type(instance).__name__, instance.get_config())
     name = getattr(instance, "__name__", None)

@@ -77,7 +77,7 @@ class HDF5Matrix:
         return self._normalized(self.data[self._in_file(key)])
 
     def _in_file(self, key: Any) -> Any:
-        """Where the file has what is wanted here."""
+        """The index in the file for an index into this part of it."""
         if isinstance(key, slice):
             start, stop = key.start or 0, len(self) if key.stop is None else key.stop
             if stop + self.start > self.end:

@@ -14,7 +14,7 @@ from weft.lib.keras.utils.io_utils import say
 
 
 class Progbar:
-    """Shows how far something has come; `target` None means that nobody knows how far it is.
+    """Shows how far something has come; `target` None means that the end is unknown.
 
     Values are averaged over the units they stand for, those of `stateful_metrics` shown as they
     are. With `verbose` 1 there is a bar, with 2 one line at the end, with 0 nothing.

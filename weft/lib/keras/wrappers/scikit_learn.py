@@ -34,7 +34,7 @@ class BaseWrapper:
         return made_by if is_plain else made_by.__call__
 
     def check_params(self, params: Any) -> None:
-        """Raises ValueError for what nobody takes."""
+        """Raises ValueError for a parameter that no function takes."""
         takers: list[Any] = [Sequential.fit, Sequential.predict, Sequential.predict_classes]
         takers += [Sequential.evaluate, self._builder()]
         for name in params:
@@ -50,7 +50,7 @@ class BaseWrapper:
         return self
 
     def filter_sk_params(self, fn: Callable[..., Any], override: Any = None) -> dict[str, Any]:
-        """Those of the parameters that `fn` takes, and `override`."""
+        """The parameters that `fn` takes, and `override`."""
         taken = {name: value for name, value in self.sk_params.items() if has_arg(fn, name)}
         return {**taken, **(override or {})}
 

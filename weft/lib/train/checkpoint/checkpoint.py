@@ -147,7 +147,7 @@ class ObjectSaver:
         self._restores: dict[tuple[str, Any], Any] = {}
 
     def _objects(self) -> ObjectGraph:
-        """What is saved."""
+        """The objects to save."""
         return ObjectGraph(self.root)
 
     def save(self, file_prefix: str, session: Any) -> str:
@@ -226,7 +226,7 @@ class ObjectSaver:
 
 
 class LoadStatus:
-    """What came of `Checkpoint.restore`."""
+    """The outcome of `Checkpoint.restore`."""
 
     def assert_consumed(self) -> LoadStatus:
         """Raises AssertionError unless all of the checkpoint and of the program is matched."""

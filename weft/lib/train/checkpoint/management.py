@@ -1,4 +1,4 @@
-"""Which checkpoints a directory holds: the `checkpoint` file, and what belongs to a prefix."""
+"""The checkpoints of a directory: the `checkpoint` file, and the files of a prefix."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def remove_checkpoint(
 
 
 def _delete_bundle(prefix: str) -> None:
-    # The index goes first: without it nobody takes what is left for a checkpoint.
+    # The index goes first: without it the remaining files are not taken for a checkpoint.
     _delete(index_path(prefix))
     _delete(f"{prefix}.data-?????-of-?????")
 
@@ -345,7 +345,7 @@ class CheckpointManager:
         self._maybe_delete.pop(path, None)
         self._maybe_delete[path] = time.time()
         self._latest_checkpoint = path
-        # Said before anything is deleted: whoever looks in between finds the new one.
+        # Recorded before anything is deleted: a reader in between finds the new one.
         self._record_state()
         self._sweep()
         self._record_state()

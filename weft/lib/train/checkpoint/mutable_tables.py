@@ -28,7 +28,7 @@ class TableSaveable(SaveableObject):
 
 
 class _MutableTable(LookupInterface):
-    """What the tables that change have in common. `_create_resource` makes the table's node."""
+    """The base of the tables that change. `_create_resource` makes the table's node."""
 
     def __init__(
         self, key_dtype: Any, value_dtype: Any, default_value: Any, name: str, checkpoint: bool

@@ -116,7 +116,7 @@ def own_weights(layer: Any) -> Children:
 
 
 def own_values(value: Any) -> dict[str, Any]:
-    """What an object itself saves, apart from its children: attribute -> how."""
+    """The values an object itself saves, apart from its children: attribute -> how."""
     if isinstance(value, Variable):
         return {VARIABLE_VALUE_KEY: value}
     gather = getattr(value, "_gather_saveables_for_checkpoint", None)
@@ -212,7 +212,7 @@ class ObjectGraph:
 
 
 def saveables_of(source: Any, key: str) -> Iterator[SaveableObject]:
-    """What saves and restores one value of an object under `key`."""
+    """The saveables of one value of an object under `key`."""
     if callable(source) and not isinstance(source, Variable):
         source = source(key)
     return saveable_objects_for_op(source, key)

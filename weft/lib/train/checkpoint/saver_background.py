@@ -72,7 +72,7 @@ def _source(tensor: Tensor) -> Tensor:
 
 
 def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
-    """What a save is to write, as it is at this moment: arrays that no step changes, not copies.
+    """The values that a save is to write, as of this moment: arrays no step changes, not copies.
 
     Empty when some variable has no value: the save itself then says which; and when variables are
     in other processes, which write them.

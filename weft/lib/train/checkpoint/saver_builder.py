@@ -237,7 +237,7 @@ def _restore(filename_tensor: Tensor, specs: Sequence[SaveSpec]) -> list[Any]:
 
 
 def _on_devices(per_device: PerDevice, act: Callable[[int, list[Saveable]], Any]) -> list[Any]:
-    """What `act` makes of each shard, on the device that holds it."""
+    """The results of `act` for each shard, on the device that holds it."""
     made = []
     for shard, (where, saveables) in enumerate(per_device):
         with device(where):

@@ -1,4 +1,4 @@
-"""Which checkpoints a Saver has written and still keeps, and which one is to go next."""
+"""The checkpoints that a Saver has written and still keeps, and the one to go next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints that `tf.train.Checkpoint` wrote, for those who know variables by their names."""
+"""Checkpoints that `tf.train.Checkpoint` wrote, for Savers, which know variables by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Saver saves: variables and other objects, each as named tensors."""
+"""Saveables of a Saver: variables and other objects, each as named tensors."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class _VocabInfo(NamedTuple):
 
 
 class VocabInfo(_VocabInfo):
-    """Which vocabulary the rows (or columns, with axis 1) of a variable belong to, now and before.
+    """The vocabulary of the rows (or columns, with axis 1) of a variable, now and before.
 
     Entries that are new are set by `backup_initializer`, or to zero.
     """

@@ -26,12 +26,12 @@ def _set_or(name: str, ask: Callable[[Any], Any]) -> Any:
 
 
 def url_of(address: str, rpc_layer: str | None) -> str:
-    """What a session takes as its target."""
+    """The target of a session for an address."""
     return f"{rpc_layer}://{address}" if rpc_layer else address
 
 
 class ClusterResolver:
-    """What all of them answer. `task_type` and `task_id` say which task the program is."""
+    """The base of all resolvers. `task_type` and `task_id` say which task the program is."""
 
     task_type: str | None = None
     task_id: int | None = None
@@ -64,7 +64,7 @@ class ClusterResolver:
 
     @property
     def environment(self) -> str | None:
-        """What kind of place the program runs at; empty if nobody has said."""
+        """The kind of environment that the program runs in; empty if it is not set."""
         return ""
 
 
@@ -111,7 +111,7 @@ class SimpleClusterResolver(ClusterResolver):
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """What the environment variable TF_CONFIG says, unless an argument says otherwise."""
+    """The cluster of the environment variable TF_CONFIG, unless an argument says otherwise."""
 
     def __init__(
         self,

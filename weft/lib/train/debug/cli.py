@@ -37,7 +37,7 @@ _HELP = """Commands:
 
 
 class Prompt:
-    """What is asked after a run. It goes on at once while it was told to.
+    """The prompt after a run. It goes on at once while it was told to.
 
     `read` and `write` are the terminal's, unless a test gives others.
     """

@@ -19,7 +19,7 @@ _UNSEEN = (dtypes.resource, dtypes.variant)
 
 
 class WatchOptions:
-    """Which tensors are watched: those whose node's name, type and dtype the patterns match."""
+    """The watched tensors: those whose node's name, type and dtype the patterns match."""
 
     def __init__(
         self, debug_ops: Any = None, node_name_regex_whitelist: str | None = None,
@@ -73,7 +73,7 @@ def _can_be_fetched(graph: Any, tensor: Tensor) -> bool:
 
 
 def read_before(session: Any, tensors: list[Tensor]) -> dict[Tensor, Any]:
-    """What reference variables hold before a step, by the tensors that read them in it.
+    """The values of reference variables before a step, by the tensors that read them in it.
 
     Such a tensor shares the variable's memory: fetched with the step, it shows what the step has
     left there, not what it has computed with.

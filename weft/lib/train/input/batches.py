@@ -1,4 +1,4 @@
-"""What the functions of input.py that make batches share: from tensors to a queue and back."""
+"""Shared parts of input.py's functions that make batches: from tensors to a queue and back."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def batches_of(
     shared_name: str | None,
     name: str | None,
 ) -> Any:
-    """What a queue gives that is filled with `given`: one set of tensors for that many threads, or
+    """Batches of a queue that is filled with `given`: one set of tensors for that many threads, or
     (`threads` None) several, each for a thread of its own. `least` are kept in the queue."""
     lists = _as_lists(given) if threads is None else [as_list(given)]
     with name_scope(name, default, [*_flat(lists), keep_input]) as scope:

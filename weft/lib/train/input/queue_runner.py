@@ -135,7 +135,7 @@ class QueueRunner:
 
     @property
     def exceptions_raised(self) -> list[Exception]:
-        """What threads without a coordinator failed with."""
+        """The errors of threads without a coordinator."""
         return self._exceptions_raised
 
     @property
@@ -145,11 +145,11 @@ class QueueRunner:
     # ---- threads ----
 
     def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
-        """What a thread calls again and again."""
+        """The function that a thread calls again and again."""
         return sess.make_callable(enqueue_op)
 
     def _run(self, sess: Any, enqueue_op: Any, coord: Coordinator | None = None) -> None:
-        """What a thread does."""
+        """Runs `enqueue_op` until the queue is closed or the coordinator stops, on one thread."""
         counted = True
         try:
             enqueue = self._enqueuer(sess, enqueue_op)
@@ -185,7 +185,7 @@ class QueueRunner:
         try:
             sess.run(op)
         except Exception as error:
-            # The queue, or the session, may have been closed by somebody else already.
+            # The queue, or the session, may have been closed already.
             logging.vlog(1, "Ignored exception: %s", str(error))
 
     def _close_on_stop(self, sess: Any, cancel_op: Any, coord: Coordinator) -> None:

@@ -55,7 +55,7 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
 
 
 def _counted_epoch(limit: int) -> AbstractContextManager[Any]:
-    """What is made inside waits for one more epoch to be counted, of at most `limit`."""
+    """A context whose operations wait for one more epoch to be counted, of at most `limit`."""
     epochs = _local(constant(0, dtype=dtypes.int64), name="epochs")
     return control_dependencies([epochs.count_up_to(limit)])
 

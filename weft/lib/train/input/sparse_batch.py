@@ -24,7 +24,7 @@ from weft.ops.queues.tensors_map import restore_sparse, store_many_sparse, store
 
 @dataclass(frozen=True)
 class SparseInfo:
-    """What is needed to get a component back: the operation that stored it, and its rank."""
+    """The data to get a component back: the operation that stored it, and its rank."""
 
     map_op: Operation | None = None
     rank: Dimension | None = None
@@ -117,7 +117,7 @@ def merged(
 
 
 def restored(dequeued: Any, info: list[SparseInfo]) -> Any:
-    """What came out of the queue, with sparse tensors in the place of handles."""
+    """The dequeued tensors, with sparse tensors in the place of handles."""
     if not any(each.sparse for each in info):
         return dequeued
     single = not isinstance(dequeued, (list, tuple))

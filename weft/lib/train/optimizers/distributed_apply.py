@@ -66,7 +66,7 @@ def scaled_loss(loss: Any) -> Any:
 def apply_in_replica(
     optimizer: Any, grads_and_vars: Any, global_step: Any, name: str | None
 ) -> Any:
-    """What `apply_gradients` gives inside of a replica."""
+    """The result of `apply_gradients` inside of a replica."""
     replica = replica_in_force()
     if replica is None:
         raise RuntimeError(

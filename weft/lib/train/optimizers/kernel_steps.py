@@ -15,7 +15,7 @@ from weft.ops.state.resource_variable import is_resource_variable
 
 
 def hyperparameters(*names: str) -> tuple[tuple[str, str, str], ...]:
-    """What `_HYPERPARAMETERS` lists of hyperparameters whose attributes are named after them."""
+    """The entries of `_HYPERPARAMETERS` for hyperparameters whose attributes bear their names."""
     return tuple((f"_{name}", f"_{name}_tensor", name) for name in names)
 
 

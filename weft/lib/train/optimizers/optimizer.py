@@ -340,7 +340,7 @@ class Optimizer(KernelSteps):
 
 
 def _target(var: Any) -> Tensor:
-    """What to differentiate with respect to."""
+    """The tensor to differentiate with respect to."""
     if isinstance(var, Tensor):
         return var
     if not isinstance(var, Variable):

@@ -146,7 +146,7 @@ class SyncReplicasOptimizer(Optimizer):
         return self._sync_token_queue.enqueue_many((tokens,))
 
     def _make_chief_queue_runner(self, update: Any) -> None:
-        """What the chief runs again and again: the update, then a token for every replica."""
+        """Makes the chief's queue runner: it repeats the update and a token for every replica."""
         # A runner wants a queue to close; nothing goes through this one.
         unused = _shared_queue("dummy_queue", 1, dtypes.int32)
         with control_dependencies([update]):
@@ -228,7 +228,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 class _Bystander(Coordinator):
     """A coordinator as the chief's queue runner sees it.
 
-    The runner waits for gradients even when nobody makes any more. So the end of training does not
+    The runner waits for gradients even when there will be no more. So the end of training does not
     wait for it, and it is no error that closing the session cuts it off.
     """
 

@@ -169,7 +169,7 @@ class _RequestingHook(GlobalStepHook):
         self._next_step = now + 1
 
     def _request(self) -> SessionRunArgs:
-        """What to run in addition."""
+        """The fetches to run in addition."""
         raise NotImplementedError
 
     def _start(self, stale: Any, step: Any) -> None:

@@ -160,7 +160,7 @@ class Scaffold:
     def get_or_default(
         arg_name: str, collection_key: str, default_constructor: Callable[[], Any]
     ) -> Any:
-        """What the collection holds; if nothing, what `default_constructor` makes."""
+        """The item of the collection; if it is empty, the result of `default_constructor`."""
         if len(get_collection(collection_key)) > 1:
             raise RuntimeError(
                 f'More than one item in the collection "{collection_key}". Please indicate which '

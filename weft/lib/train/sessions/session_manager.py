@@ -15,7 +15,7 @@ from weft.lib.platform import tf_logging as logging
 from weft.lib.train.checkpoint.management import get_checkpoint_state
 
 Outcome = tuple[bool, str | None]
-# Most who wait for a chief wait for moments; only later is asked as seldom as TensorFlow does.
+# Most workers wait only moments for a chief; only later is it asked as seldom as by TensorFlow.
 _FIRST_WAIT_SECS = 0.25
 
 
@@ -129,7 +129,7 @@ class SessionManager:
     def wait_for_session(
         self, master: str, config: Any = None, max_wait_secs: float | None = float("inf")
     ) -> Session:
-        """A session on variables that somebody else initializes; waits until that is done."""
+        """A session on variables that another process initializes; waits until that is done."""
         most = float("inf") if max_wait_secs is None else max_wait_secs
         until = time.monotonic() + most
         pause = min(_FIRST_WAIT_SECS, self._recovery_wait_secs)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class SessionRunArgs(NamedTuple):
-    """What a hook adds to a step: fetches in any structure, feeds, options."""
+    """Additions of a hook to a step: fetches in any structure, feeds, options."""
 
     fetches: Any
     feed_dict: Any = None
@@ -14,7 +14,7 @@ class SessionRunArgs(NamedTuple):
 
 
 class SessionRunValues(NamedTuple):
-    """What came of a step: the values of the hook's fetches, and the options it ran with."""
+    """Results of a step: the values of the hook's fetches, and the options it ran with."""
 
     results: Any
     options: Any
@@ -22,7 +22,7 @@ class SessionRunValues(NamedTuple):
 
 
 class SessionRunContext:
-    """What a hook may know about the step, and how it asks for the end of training."""
+    """The step as a hook sees it, by which it can also ask for the end of training."""
 
     def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
         self._original_args = original_args
@@ -31,7 +31,7 @@ class SessionRunContext:
 
     @property
     def original_args(self) -> SessionRunArgs:
-        """What the program passed to `run`."""
+        """The arguments that the program passed to `run`."""
         return self._original_args
 
     @property

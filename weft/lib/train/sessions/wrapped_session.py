@@ -32,7 +32,7 @@ _NEW_SESSION = (
 
 
 class StepContext:
-    """What a step function gets: the bare session, a run with hooks, and a way to stop."""
+    """The argument of a step function: the bare session, a run with hooks, and a way to stop."""
 
     def __init__(self, session: Any, run_with_hooks_fn: Callable[..., Any]) -> None:
         self._session, self._run_with_hooks_fn = session, run_with_hooks_fn

@@ -150,7 +150,7 @@ class Bijector:
             return self._forward_event_shape_tensor(given)
 
     def forward_event_shape(self, input_shape: Any) -> TensorShape:
-        """What is known of the shape of y."""
+        """The known shape of y."""
         return self._forward_event_shape(TensorShape(input_shape))
 
     def inverse_event_shape_tensor(
@@ -162,7 +162,7 @@ class Bijector:
             return self._inverse_event_shape_tensor(given)
 
     def inverse_event_shape(self, output_shape: Any) -> TensorShape:
-        """What is known of the shape of x."""
+        """The known shape of x."""
         return self._inverse_event_shape(TensorShape(output_shape))
 
     # ---- the transform ---------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Bijector:
         return found or _Known(x, y)
 
     def _remember(self, known: _Known, kwargs: dict[str, Any]) -> None:
-        """Keeps the tensors as well: an id is nobody else's while its tensor lives."""
+        """Keeps the tensors as well: an id is unique only while its tensor lives."""
         key = _hashable(kwargs)
         if known.x is not None:
             self._from_x[id(known.x), key] = known

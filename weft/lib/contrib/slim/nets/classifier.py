@@ -1,4 +1,4 @@
-"""What AlexNet, OverFeat and VGG have in common: three layers at the end that are convolutions."""
+"""The common end of AlexNet, OverFeat and VGG: three layers that are convolutions."""
 
 from __future__ import annotations
 

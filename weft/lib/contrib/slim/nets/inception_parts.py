@@ -1,4 +1,4 @@
-"""What the Inception nets are built of: a table of end points, and the layers after the last one.
+"""Parts of the Inception nets: a table of end points, and the layers after the last one.
 
 A line of a table is an end point: `name = branches`, or one layer for one that is no mixture.
 Branches are set apart by `|`, layers in a branch by blanks. A layer is

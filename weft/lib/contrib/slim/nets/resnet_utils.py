@@ -1,4 +1,4 @@
-"""What both forms of ResNet are built of."""
+"""Parts of both forms of ResNet."""
 
 from __future__ import annotations
 
