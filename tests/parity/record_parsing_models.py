@@ -20,10 +20,10 @@ import tensorflow as tf
 
 from tests.saved_model.parsing_models import (
     BATCHES,
+    OTHERS,
     SERVED,
     STORED,
     answers,
-    save_classifier,
     save_served,
 )
 
@@ -37,7 +37,7 @@ def main() -> None:
         if name in SERVED:
             save_served(tf, name, name)
         else:
-            save_classifier(tf, name)
+            OTHERS[name](tf, name)
         Path(name, "fingerprint.pb").unlink(missing_ok=True)
         found[name] = [written(each) for each in answers(tf.compat.v1, name, name)]
         shutil.make_archive(name, "zip", name)

@@ -14,6 +14,7 @@ BATCHES: dict[str, list[list[bytes]]] = {
     "sequences": [list(SEQUENCES), [SEQUENCES[1]]],
     "one_by_one": [list(SEQUENCES), [SEQUENCES[0]]],
     "classifier": [list(EXAMPLES), [EXAMPLES[2]]],
+    "vectorizer": [[b"The cat, the dog!", b"a dog ran"], [b"unheard of"]],
 }
 
 
@@ -105,6 +106,17 @@ def save_classifier(tf: Any, folder: str) -> None:
             session, ["serve"], {"serving_default": signature}, main_op=v1.tables_initializer()
         )
         builder.save()
+
+
+def save_vectorizer(tf: Any, folder: str) -> None:
+    """Words to numbers by a table that was adapted, as Keras 3 exports it."""
+    keras = tf.keras
+    layer = keras.layers.TextVectorization(output_sequence_length=4, ngrams=2)
+    layer.adapt(tf.constant(["the cat sat", "a dog ran"]))
+    keras.Sequential([keras.Input((), dtype="string"), layer]).export(folder, verbose=False)
+
+
+OTHERS = {"classifier": save_classifier, "vectorizer": save_vectorizer}
 
 
 def answers(v1: Any, name: str, folder: str) -> list[dict[str, Any]]:
