@@ -88,14 +88,14 @@ def save_classifier(tf: Any, folder: str) -> None:
     """A graph with feature columns and a signature to classify, as an Estimator exports it."""
     v1, columns = tf.compat.v1, tf.feature_column
     words = columns.categorical_column_with_vocabulary_list("s", ["x", "yy"])
+    numbers = columns.categorical_column_with_identity("i", 4, 0)
     used = [columns.numeric_column("f", (2,)), columns.indicator_column(words)]
+    used.append(columns.embedding_column(numbers, 2, initializer=tf.ones_initializer()))
     with v1.Graph().as_default(), v1.Session() as session:
         examples = v1.placeholder(tf.string, [None], name="input_example_tensor")
         found = v1.io.parse_example(examples, columns.make_parse_example_spec(used))
         inputs = v1.feature_column.input_layer(found, used)
-        weights = v1.get_variable(
-            "w", initializer=[[0.5, -1.0], [2.0, 0.0], [1.0, 1.5], [0.0, 3.0]]
-        )
+        weights = v1.get_variable("w", initializer=[[0.5, -1.0], [2.0, 0.0], [1.0, 1.5]] * 2)
         scores = tf.nn.softmax(tf.matmul(inputs, weights))
         labels = tf.tile(tf.constant([["no", "yes"]]), [tf.shape(scores)[0], 1])
         session.run([v1.global_variables_initializer(), v1.tables_initializer()])
