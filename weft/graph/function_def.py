@@ -292,9 +292,12 @@ class _Instance:
             known = self.message.arg_attr[i].attr if i in self.message.arg_attr else {}
             self._add_input(found, arg, known.get("_output_shapes"))
         nodes = []
+        inside = {f"loc:@{node.name}".encode() for node in self.message.node_def}
         for node in self.message.node_def:
             copy = found.node.add()
             copy.CopyFrom(node)
+            if "_class" in copy.attr:  # a table's saver names the table, which is an argument
+                _stay_inside(copy, inside)
             for value in copy.attr.values():
                 self._fill(value)
             self._name_outputs(copy)

@@ -153,8 +153,9 @@ def node_def(op: Operation) -> Any:
     return message
 
 
-# Attributes that TensorFlow 1.15 does not know: its graphs have them only where they are set.
-_NEWER = {("TensorListSetItem", "resize_if_index_out_of_bounds")}
+# Attributes that TensorFlow 1.15 does not know, and the values that its graphs mean: they are
+# written only where they are set to others.
+_NEWER: dict[str, Any] = {"resize_if_index_out_of_bounds": False, "Tsegmentids": dtypes.int32}
 
 
 def fill_node(message: Any, op: Operation) -> None:
@@ -162,7 +163,7 @@ def fill_node(message: Any, op: Operation) -> None:
     message.input.extend(f"^{c.name}" for c in op._control_inputs)
     declared = op.definition.attrs
     for name, value in op.attrs.items():
-        if value is False and (op.type, name) in _NEWER:
+        if name in _NEWER and value == _NEWER[name]:
             continue
         attr = declared.get(name)
         dtype = op.attrs.get("dtype") if attr is not None and attr.kind == "tensor" else None

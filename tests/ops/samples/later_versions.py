@@ -110,8 +110,13 @@ CROSSES = [
     for order in ("RSD", "DRS")
     for hashed, buckets in ((False, 0), (True, 0), (True, 100))
 ]  # fmt: skip
+# Segments by int64, which TensorFlow 1.15 does not take.
+SEGMENTS = [
+    Sample(f"SparseSegment{kind}", ramp("float32", (3, 2)), i32([2, 0, 2]), i64([0, 0, 1]))
+    for kind in ("Mean", "SqrtN", "Sum")
+]
 SAMPLES = [
-    *COUNTS, *POINTS, *IMAGES, *BITS, *DRAWS, *CROSSES,
+    *COUNTS, *POINTS, *IMAGES, *BITS, *DRAWS, *CROSSES, *SEGMENTS,
     *(
         skip(name, "makes a dataset: tests/data/test_newer_graphs.py")
         for name in (

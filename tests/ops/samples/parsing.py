@@ -66,6 +66,7 @@ _B = _example(
     one=_feature([b"r"]),
 )
 _C = _example(f=_feature([4.0, 5.0]), one=_feature([b"t"]), i=_feature([]))
+EXAMPLES = _A, _B, _C
 _NO_NAMES, _NONE = s([]), s([])
 _SPARSE = dict(sparse_types=["int64", "string"])
 
@@ -81,6 +82,7 @@ _SEQ = _sequence(
     w=[_feature([b"a"]), _feature([]), _feature([b"b", b"c"])],
 )
 _SEQ2 = _sequence(_features(c=_feature([6])), t=[_feature([9, 8])])
+SEQUENCES = _SEQ, _SEQ2
 
 
 def _single_sequence(serialized: bytes, optional: list, **attrs: object) -> Sample:

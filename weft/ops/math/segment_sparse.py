@@ -26,6 +26,8 @@ from weft.ops.math.segment import (
 )
 
 Array = Any
+# TensorFlow 1.15 has int32 only; graphs of TensorFlow 2 have either.
+_SEGMENT_IDS = f"Tsegmentids: {INDEX} = int32"
 
 
 def _root_means(xp: Any, data: Array, ids: Array, count: int) -> Array:
@@ -114,8 +116,8 @@ def _gathered(xp: Any, data: Array, indices: Array) -> Array:
 
 def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tuple[Any, Any]:
     """Declares `name`, and `name` with a given number of segments."""
-    inputs = "data: T, indices: Tidx, segment_ids: int32"
-    attrs = f"T: {types}, Tidx: {INDEX} = int32"
+    inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids"
+    attrs = f"T: {types}, Tidx: {INDEX} = int32, {_SEGMENT_IDS}"
 
     @op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_sparse_shape, traits=HOST)
     def open_ended(xp: Any, data: Array, indices: Array, segment_ids: Array) -> Array:
@@ -148,9 +150,9 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
 
     @op(
         name,
-        inputs="grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32",
+        inputs="grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32",
         outputs="output: T",
-        attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32",
+        attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32, {_SEGMENT_IDS}",
         shape=_sparse_shape,
         static="output_dim0",
         traits=known("indices, segment_ids"),

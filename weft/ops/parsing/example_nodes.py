@@ -24,7 +24,7 @@ def is_variable(dims: Dims) -> bool:
     return bool(dims) and dims is not None and dims[0] is None
 
 
-def _size(dims: Dims) -> int:
+def row_size(dims: Dims) -> int:
     """How many values fill the shape, or a row of it."""
     return math.prod(d for d in dims or () if d is not None)
 
@@ -119,17 +119,39 @@ class One:
         if values is None:
             _require(default, key, dtype)
             return default
-        if len(values) != _size(dims):
-            fail(0, _wrong_size(dtype, dims, len(values)))
+        if len(values) != row_size(dims):
+            self.refuse_size(key, dtype, dims, len(values), fail)
         return values.reshape(dims)
 
     def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> Any:
         values, fail = self._values(key, dtype, other_type)
         if values is None:
             return np.empty([0, *(d or 0 for d in dims[1:])], dtype.np_storage)
-        if len(values) % _size(dims):
-            fail(0, _wrong_stride(dtype, dims, len(values)))
+        if len(values) % row_size(dims):
+            self.refuse_stride(key, dtype, dims, len(values), fail)
         return values.reshape(-1, *dims[1:])
+
+    def refuse_size(self, key: str, dtype: DType, dims: Dims, count: int, fail: Fail) -> NoReturn:
+        fail(0, _wrong_size(dtype, dims, count))
+
+    def refuse_stride(self, key: str, dtype: DType, dims: Dims, count: int, fail: Fail) -> NoReturn:
+        fail(0, _wrong_stride(dtype, dims, count))
+
+    def sparse_columns(self, keys: list[str], types: list[DType]) -> list[Any]:
+        """Indices of all sparse features, then their values, then their shapes."""
+        found = [self.sparse(key, dtype) for key, dtype in zip(keys, types, strict=True)]
+        indices = [np.arange(len(values), dtype=np.int64)[:, None] for values in found]
+        return [*indices, *found, *(np.array([len(values)], np.int64) for values in found)]
+
+    def dense_columns(
+        self, keys: list[str], types: list[DType], shapes: list[Any], defaults: list[Any]
+    ) -> list[Any]:
+        return [
+            self.ragged(key, dtype, dims)
+            if is_variable(dims)
+            else self.dense(key, dtype, dims, default)
+            for key, dtype, dims, default in zip(keys, types, shapes, defaults, strict=True)
+        ]
 
 
 # ---- features of a batch -------------------------------------------------------------------------
@@ -160,7 +182,7 @@ class Batch:
         """A feature that has the same number of values in every example."""
         values, counts, missing, fail = self._column(key, dtype, other_type)
         shape: Any = tuple(dims or ())
-        wrong = counts != _size(dims)
+        wrong = counts != row_size(dims)
         if missing:
             _require(default, key, dtype, self._name(missing[0]))
             wrong[missing] = False
@@ -178,10 +200,29 @@ class Batch:
     def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> tuple[Any, Any]:
         """A feature of rows: all of them, and how many each example has."""
         values, counts, _, fail = self._column(key, dtype, other_type)
-        stride = _size(dims)
+        stride = row_size(dims)
         for i in np.flatnonzero(counts % stride):
             fail(int(i), _wrong_stride(dtype, dims, counts[i]))
         return values.reshape(-1, *dims[1:]), counts // stride
+
+    def sparse_columns(self, keys: list[str], types: list[DType]) -> list[Any]:
+        """Indices of all sparse features, then their values, then their shapes."""
+        found = [self.sparse(key, dtype) for key, dtype in zip(keys, types, strict=True)]
+        return [
+            *(positions(counts) for _, counts in found),
+            *(values for values, _ in found),
+            *(np.array([len(counts), counts.max(initial=0)], np.int64) for _, counts in found),
+        ]
+
+    def dense_columns(
+        self, keys: list[str], types: list[DType], shapes: list[Any], defaults: list[Any]
+    ) -> list[Any]:
+        return [
+            padded(*self.ragged(key, dtype, dims), np.ravel(default)[0], dtype)
+            if is_variable(dims)
+            else self.dense(key, dtype, dims, default)
+            for key, dtype, dims, default in zip(keys, types, shapes, defaults, strict=True)
+        ]
 
 
 def padded(rows: Any, counts: Any, filler: Any, dtype: DType) -> Any:
@@ -195,7 +236,7 @@ def padded(rows: Any, counts: Any, filler: Any, dtype: DType) -> Any:
 # ---- operations ----------------------------------------------------------------------------------
 
 
-def _dense_dims(c: ShapeContext, batch: Dims) -> list[Dims]:
+def dense_dims(c: ShapeContext, batch: Dims) -> list[Dims]:
     return [
         s.concat(batch, (None, *dims[1:]) if is_variable(dims) else dims)
         for dims in c.attr("dense_shapes")
@@ -206,10 +247,10 @@ def _batch_shapes(c: ShapeContext) -> list[Dims]:
     batch = s.with_rank(c.dims(0), 1)
     count = len(c.attr("sparse_types"))
     sparse: list[Dims] = [(None, 2)] * count + [(None,)] * count + [(2,)] * count
-    return sparse + _dense_dims(c, batch)
+    return sparse + dense_dims(c, batch)
 
 
-def _text(values: list[Any]) -> list[str]:
+def text(values: Any) -> list[str]:
     return [string(value).decode() for value in values]
 
 
@@ -237,29 +278,17 @@ def parse_example_(
         )
     features = [each.features.feature for each in split(serialized.tolist())]
     batch = Batch(features, [each.decode(errors="replace") for each in names])
-    indices, values, shapes = [], [], []
-    for key, dtype in zip(_text(sparse_keys), sparse_types, strict=True):
-        flat, counts = batch.sparse(key, dtype)
-        indices.append(positions(counts))
-        values.append(flat)
-        shapes.append(np.array([len(counts), counts.max(initial=0)], np.int64))
-    dense = []
-    for key, dtype, dims, default in zip(
-        _text(dense_keys), Tdense, dense_shapes, dense_defaults, strict=True
-    ):
-        if is_variable(dims):
-            filler = np.ravel(default)[0]
-            dense.append(padded(*batch.ragged(key, dtype, dims), filler, dtype))
-        else:
-            dense.append(batch.dense(key, dtype, dims, default))
-    return [*indices, *values, *shapes, *dense]
+    return [
+        *batch.sparse_columns(text(sparse_keys), sparse_types),
+        *batch.dense_columns(text(dense_keys), Tdense, dense_shapes, dense_defaults),
+    ]
 
 
 def _single_shapes(c: ShapeContext) -> list[Dims]:
     s.with_rank(c.dims(0), 0)
     count = c.attr("num_sparse")
     sparse: list[Dims] = [(None, 1)] * count + [(None,)] * count + [(1,)] * count
-    return sparse + _dense_dims(c, ())
+    return sparse + dense_dims(c, ())
 
 
 @op(
@@ -284,15 +313,7 @@ def parse_single_example_(
         )
     (example,) = split([string(serialized)])
     one = One(example.features.feature)
-    found = [one.sparse(key, dtype) for key, dtype in zip(sparse_keys, sparse_types, strict=True)]
-    dense = []
-    for key, dtype, dims, default in zip(
-        dense_keys, Tdense, dense_shapes, dense_defaults, strict=True
-    ):
-        if is_variable(dims):
-            dense.append(one.ragged(key, dtype, dims))
-        else:
-            dense.append(one.dense(key, dtype, dims, default))
-    indices = [np.arange(len(values), dtype=np.int64)[:, None] for values in found]
-    shapes = [np.array([len(values)], np.int64) for values in found]
-    return [*indices, *found, *shapes, *dense]
+    return [
+        *one.sparse_columns(sparse_keys, sparse_types),
+        *one.dense_columns(dense_keys, Tdense, dense_shapes, dense_defaults),
+    ]

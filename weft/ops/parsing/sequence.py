@@ -75,7 +75,7 @@ def _list_reader(name: str, key: str, kind: str = "Feature list") -> Reader:
     return Reader(lambda i: f"Name: {name}, {kind}: {key}, Index: {i}", f"Name: {name}, Key: {key}")
 
 
-def _steps(feature_list: bytes | None) -> list[bytes]:
+def feature_steps(feature_list: bytes | None) -> list[bytes]:
     return list(ShallowFeatureList.FromString(feature_list).feature) if feature_list else []
 
 
@@ -128,14 +128,14 @@ class Sequences:
                     " you mean to include it in feature_list_dense_missing_assumed_empty or"
                     " feature_list_dense_defaults?"
                 )
-            parts.append(_list_reader(name, key).rows(_steps(feature_list), dtype, dims))
+            parts.append(_list_reader(name, key).rows(feature_steps(feature_list), dtype, dims))
         return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
 
     def list_sparse(self, key: str, dtype: DType) -> tuple[Any, Any, np.ndarray]:
         """All values, how many each step has, and how many steps each example has."""
         values, counts, lengths = [], [], []
         for example, name in zip(self.examples, self.names, strict=True):
-            steps = _steps(example.feature_lists.feature.get(key))
+            steps = feature_steps(example.feature_lists.feature.get(key))
             reader = _list_reader(name, key, "Feature List")
             found, count, _ = reader.read(steps, dtype) if steps else _none(dtype)
             values.append(found)
@@ -297,7 +297,7 @@ def parse_sequence_example_(
         )
     ]  # fmt: skip
     lists = [
-        _batch_lists(*read.list_sparse(key, dtype))
+        batch_lists(*read.list_sparse(key, dtype))
         for key, dtype in zip(
             _text(feature_list_sparse_keys), feature_list_sparse_types, strict=True
         )
@@ -313,7 +313,7 @@ def parse_sequence_example_(
     return [*_columns(context), *context_dense, *_columns(lists), *dense, *lengths]
 
 
-def _batch_lists(values: Any, counts: Any, lengths: Any) -> tuple[Any, Any, Any]:
+def batch_lists(values: Any, counts: Any, lengths: Any) -> tuple[Any, Any, Any]:
     """Positions [example, step, place], values, and shape of a ragged feature list."""
     steps = positions(lengths)
     flat = positions(counts)
