@@ -50,18 +50,20 @@ def dot(x: Any, y: Any) -> Tensor:
 
 def l2norm_squared(v: Any) -> Tensor:
     """The square of the length of a vector."""
-    return constant(2, dtype=v.dtype.base_dtype) * l2_loss(v)
+    half: Tensor = l2_loss(v)
+    return constant(2, dtype=half.dtype) * half
 
 
 def l2norm(v: Any) -> Tensor:
     """The length of a vector."""
-    return unary.sqrt(l2norm_squared(v))
+    square = l2norm_squared(v)
+    return unary.sqrt(square)
 
 
 def l2normalize(v: Any) -> tuple[Tensor, Tensor]:
     """(a vector of length 1 in the direction of another, the length of that)."""
-    norm = l2norm(v)
-    return v / norm, norm
+    length = l2norm(v)
+    return math.divide(v, length), length
 
 
 class SolverState(NamedTuple):
