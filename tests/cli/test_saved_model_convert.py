@@ -1,0 +1,115 @@
+"""`weft saved-model freeze`, `optimize`, `quantize` and `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+import weft as tf
+from tests.cli.test_saved_model import printed, refused
+from tests.saved_model.models import DATA, ROWS
+
+SIMPLE, WORDS, FUNCTIONAL = (str(DATA / name) for name in ("simple", "words", "functional"))
+IMAGES = np.random.default_rng(0).normal(size=[3, 8, 8, 3]).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A convolution with a batch norm, flattened to scores; trained a little by assignment."""
+    folder = str(tmp_path_factory.mktemp("network") / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(7)
+        x = tf.placeholder(tf.float32, [None, 8, 8, 3], name="x")
+        y = tf.layers.conv2d(x, 16, 3, use_bias=False, padding="same")
+        y = tf.nn.relu(tf.layers.batch_normalization(y))
+        y = tf.layers.max_pooling2d(y, 2, 2)
+        y = tf.layers.dense(tf.layers.flatten(y), 10)
+        scores = tf.nn.softmax(tf.check_numerics(y, "scores"), name="scores")
+        session.run(tf.global_variables_initializer())
+        for variable in tf.global_variables():
+            if "moving" in variable.name:
+                variable.load(np.linspace(0.5, 1.5, 16, dtype=np.float32), session)
+        tf.saved_model.simple_save(session, folder, {"x": x}, {"scores": scores, "logits": y})
+    return folder
+
+
+def expected(folder: str, values: dict[str, Any]) -> dict[str, np.ndarray]:
+    """What the SavedModel itself computes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = tf.saved_model.loader.load(session, ["serve"], folder)
+        signature = model.signature_def["serving_default"]
+        feeds = {signature.inputs[key].name: value for key, value in values.items()}
+        found: dict[str, np.ndarray] = session.run(
+            {key: info.name for key, info in signature.outputs.items()}, feeds
+        )
+    return found
+
+
+def computed(path: Path, fetches: dict[str, str], feeds: dict[str, Any]) -> dict[str, np.ndarray]:
+    """What a GraphDef in a file computes, without any initializer."""
+    graph_def = GraphDef()
+    graph_def.ParseFromString(path.read_bytes())
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(graph_def, name="")
+        found: dict[str, np.ndarray] = session.run(fetches, feeds)
+    return found
+
+
+def names_of(out: str, kind: str) -> dict[str, str]:
+    """Key -> tensor, as the command prints them."""
+    lines = (line.split() for line in out.splitlines() if line.startswith(f"{kind} "))
+    return {key.removesuffix(":"): name for _, key, name in lines}
+
+
+def test_a_frozen_graph_needs_no_variables(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.pb"
+    out = printed(capsys, "freeze", SIMPLE, "--output", str(path))
+    assert "4 variables frozen\ninput x: x:0\noutput y: y:0\n" in out
+    found = computed(path, {"y": "y:0"}, {"x:0": ROWS})
+    np.testing.assert_array_equal(found["y"], expected(SIMPLE, {"x": ROWS})["y"])
+
+
+def test_a_frozen_graph_is_written_as_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    printed(capsys, "freeze", SIMPLE, "--output", str(tmp_path / "model.pbtxt"), "--text")
+    assert 'op: "Const"' in (tmp_path / "model.pbtxt").read_text()
+
+
+def test_parts_of_sparse_inputs_and_tables_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = str(tmp_path / "model.pb")
+    out = printed(capsys, "freeze", WORDS, "--signature_def", "sparse", "--output", path)
+    assert "sparse/values:0" in names_of(out, "input").values()
+    out = printed(capsys, "freeze", WORDS, "--signature_def", "regress", "--output", path)
+    assert "tables stay empty until they are initialized: " in out
+
+
+def test_optimize_folds_and_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, network: str
+) -> None:
+    path = tmp_path / "model.pb"
+    out = printed(capsys, "optimize", network, "--output", str(path))
+    assert "CheckNumerics -1" in out
+    assert "fold batch norms into convolutions: " in out
+    assert "BiasAdd +1" in out and "FusedBatchNormV3 -1" in out
+    found = computed(path, names_of(out, "output"), {"x:0": IMAGES})
+    for key, value in expected(network, {"x": IMAGES}).items():
+        np.testing.assert_allclose(found[key], value, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("action", ["freeze", "optimize"])
+def test_an_unknown_signature_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, action: str
+) -> None:
+    path = tmp_path / "model.pb"
+    told = refused(capsys, action, SIMPLE, "--signature_def", "no", "--output", str(path))
+    assert 'there is no SignatureDef with key "no"; found: "serving_default"' in told
+    assert not path.exists()
