@@ -75,6 +75,15 @@ def test_a_frozen_graph_needs_no_variables(
     np.testing.assert_array_equal(found["y"], expected(SIMPLE, {"x": ROWS})["y"])
 
 
+def test_functions_that_use_variables_are_inlined(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.pb"
+    out = printed(capsys, "freeze", FUNCTIONAL, "--output", str(path))
+    found = computed(path, names_of(out, "output"), {names_of(out, "input")["x"]: ROWS})
+    np.testing.assert_array_equal(found["y"], expected(FUNCTIONAL, {"x": ROWS})["y"])
+
+
 def test_a_frozen_graph_is_written_as_text(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from weft.graph.graph import Graph
 from weft.graph.graph_util import convert_variables_to_constants, extract_sub_graph
 from weft.graph.importer import import_graph_def
 from weft.lib.saved_model import loader
+from weft.lib.tools.inline_calls import inline_calls
 from weft.lib.tools.node_defs import graph_of, source
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
@@ -54,8 +55,9 @@ def freeze_signature(folder: str, tags: list[str], signature: Any) -> SignatureG
             graph_def, _parts(signature.inputs), _parts(signature.outputs), signature.method_name
         )
         ends = [*frozen.output_names, *frozen.input_names]
-        _check_variables(extract_sub_graph(graph_def, ends))
-        frozen = frozen.of(convert_variables_to_constants(session, graph_def, ends))
+        needed = inline_calls(extract_sub_graph(graph_def, ends), graph._functions)
+        _check_variables(needed)
+        frozen = frozen.of(convert_variables_to_constants(session, needed, ends))
     for node in frozen.graph_def.node:
         node.device = ""
     return frozen
