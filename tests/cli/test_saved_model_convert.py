@@ -122,3 +122,65 @@ def test_an_unknown_signature_is_refused(
     told = refused(capsys, action, SIMPLE, "--signature_def", "no", "--output", str(path))
     assert 'there is no SignatureDef with key "no"; found: "serving_default"' in told
     assert not path.exists()
+
+
+# ---- export -------------------------------------------------------------------------------------
+
+
+def test_stablehlo_is_a_function_of_any_batch(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, network: str
+) -> None:
+    pytest.importorskip("flatbuffers")
+    from jax import export
+
+    path = tmp_path / "model.stablehlo"
+    out = printed(capsys, "export", network, "--to", "stablehlo", "--output", str(path))
+    assert "input x: (?, 8, 8, 3)" in out
+    artifact = export.deserialize(bytearray(path.read_bytes()))
+    for count in (1, 3):
+        values = {"x": IMAGES[:count]}
+        found = artifact.call(values)
+        for key, value in expected(network, values).items():
+            np.testing.assert_allclose(found[key], value, rtol=1e-4, atol=1e-5)
+
+
+def test_stablehlo_has_fixed_sizes_where_open_ones_cannot_be_traced(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("flatbuffers")
+    to = ["--to", "stablehlo", "--output", str(tmp_path / "model.stablehlo")]
+    out = printed(capsys, "export", FUNCTIONAL, *to, "--batch_size", "5")
+    assert "sizes are fixed, for open ones cannot be traced: " in out
+    assert "input x: (5, 3)" in out
+    np.save(tmp_path / "x.npy", ROWS)
+    out = printed(capsys, "export", FUNCTIONAL, *to, "--inputs", f"x={tmp_path}/x.npy")
+    assert "input x: (2, 3)" in out and "output y: differs by at most 0" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([WORDS, "--signature_def", "regress"], "the input 'inputs' is of type string"),
+        ([SIMPLE, "--signature_def", "no"], 'there is no SignatureDef with key "no"'),
+        ([SIMPLE, "--input_exprs", "z=1"], '"z" is not a valid input key'),
+    ],
+)
+def test_what_stablehlo_cannot_express_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    path = tmp_path / "model.stablehlo"
+    told = refused(capsys, "export", *arguments, "--to", "stablehlo", "--output", str(path))
+    assert message in told
+    assert not path.exists()
+
+
+def test_operations_without_an_equivalent_are_listed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None])
+        y = tf.string_to_number(tf.as_string(x)) + tf.random_uniform([])
+        tf.saved_model.simple_save(session, str(tmp_path / "model"), {"x": x}, {"y": y})
+    to = ["--to", "stablehlo", "--output", str(tmp_path / "out")]
+    told = refused(capsys, "export", str(tmp_path / "model"), *to)
+    assert "without an equivalent in StableHLO: AsString, RandomUniform, StringToNumber" in told

@@ -18,6 +18,7 @@ from weft.passes.regions.group import schedule
 from weft.passes.regions.units import Unit
 from weft.passes.resource_edges import resource_roots
 from weft.runtime.xla.compile import load
+from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.tracer import Tracer
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -58,21 +59,28 @@ def _has_equivalent(node: Node, roots: Any) -> bool:
     return not any(n.definition.is_handle or n.definition.takes_rng for n in inside)
 
 
-def exported(graph: ClientGraph, specs: Sequence[tuple[Sequence[int | None], Any]]) -> Any:
-    """jax's `Exported` of the graph: a function of arrays with these shapes and types.
+def exported(
+    graph: ClientGraph,
+    inputs: dict[str, tuple[Sequence[int | None], Any]],
+    outputs: Sequence[str],
+) -> Any:
+    """jax's `Exported` of the graph: a function of a dict of arrays, which gives a dict.
 
-    A size that is None is symbolic, and the same wherever it comes first in a shape.
+    `inputs` are the shapes and types of the feeds. A size that is None is symbolic; it is the same
+    one wherever it comes first in a shape.
     """
     jax = load()
     from jax import export
 
     scope = export.SymbolicScope()
-    inputs = [
-        jax.ShapeDtypeStruct(export.symbolic_shape(_shape_text(i, dims), scope=scope), dtype)
-        for i, (dims, dtype) in enumerate(specs)
-    ]
-    with tracing_for("tpu"), jax.default_matmul_precision("highest"):
-        return export.export(jax.jit(_function(graph)), platforms=PLATFORMS)(*inputs)
+    given = {
+        key: jax.ShapeDtypeStruct(export.symbolic_shape(_shape_text(i, dims), scope=scope), dtype)
+        for i, (key, (dims, dtype)) in enumerate(inputs.items())
+    }
+    call = _function(graph, list(inputs), outputs)
+    # Convolutions are lowered by tricks for the CPU only: any other platform gets the plain ones.
+    with tracing_for("any"), jax.default_matmul_precision("highest"):
+        return export.export(jax.jit(call), platforms=PLATFORMS)(given)
 
 
 def _shape_text(i: int, dims: Sequence[int | None]) -> str:
@@ -81,15 +89,24 @@ def _shape_text(i: int, dims: Sequence[int | None]) -> str:
     return ", ".join(parts)
 
 
-def _function(graph: ClientGraph) -> Any:
-    fed = {node for node, _ in graph.feeds}
+def _function(graph: ClientGraph, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
+    fed = [node for node, _ in graph.feeds]
     order = [n for n in schedule(graph) if n not in fed and not n.definition.is_constant]
-    unit = Unit(True, order, list(graph.feeds), list(graph.fetches))
+    computed = [edge for edge in graph.fetches if edge[0] in order]
+    unit = Unit(True, order, list(graph.feeds), computed)
 
-    def run(*inputs: Any) -> list[Any]:
-        tracer: Any = _Tracer(unit, [], {}, 1, describe("/device:CPU:0"))
-        outputs, _, _ = tracer.run([], [], list(inputs), None, None)
-        return list(outputs)
+    def run(given: dict[str, Any]) -> dict[str, Any]:
+        # As on an accelerator, where values are not checked.
+        tracer = _Tracer(unit, [], {}, 1, describe("/device:GPU:0"))
+        feeds = [given[key] for key in inputs]
+        results, _, _ = tracer.run([], [], feeds, None, None)
+        if tracer.objects.guessed:
+            raise NotCompilable(order[0], "a loop collects values, and may run any number of times")
+        values = dict(zip(graph.feeds, feeds, strict=True)) | dict(
+            zip(computed, results, strict=True)
+        )
+        found = [values[e] if e in values else e[0].attrs["value"] for e in graph.fetches]
+        return dict(zip(outputs, found, strict=True))
 
     return run
 
@@ -107,9 +124,10 @@ def serialized(artifact: Any) -> bytes:
     return bytes(artifact.serialize())
 
 
-def called(content: bytes, values: Sequence[Any]) -> list[np.ndarray]:
+def called(content: bytes, values: dict[str, Any]) -> dict[str, np.ndarray]:
     """The results of the artifact in these bytes."""
     load()
     from jax import export
 
-    return [np.asarray(value) for value in export.deserialize(bytearray(content)).call(*values)]
+    results = export.deserialize(bytearray(content)).call(values)
+    return {key: np.asarray(value) for key, value in results.items()}
