@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +186,59 @@ def test_operations_without_an_equivalent_are_listed(
     to = ["--to", "stablehlo", "--output", str(tmp_path / "out")]
     told = refused(capsys, "export", str(tmp_path / "model"), *to)
     assert "without an equivalent in StableHLO: AsString, RandomUniform, StringToNumber" in told
+
+
+def test_what_is_missing_for_stablehlo_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "flatbuffers", None)
+    monkeypatch.delitem(sys.modules, "jax._src.export.serialization", raising=False)
+    to = ["--to", "stablehlo", "--output", str(tmp_path / "out")]
+    assert "pip install 'weft[export]'" in refused(capsys, "export", SIMPLE, *to)
+
+
+# ---- quantize -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "near"), [("int8", 0.02), ("bfloat16", 0.02)])
+def test_a_quantized_model_is_smaller_and_nearly_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, network: str, kind: str, near: float
+) -> None:
+    folder = str(tmp_path / "small")
+    np.save(tmp_path / "x.npy", IMAGES)
+    out = printed(capsys, "quantize", network, "--to", kind, "--output", folder, "--inputs",
+                  f"x={tmp_path}/x.npy", "--fewest", "256")  # fmt: skip
+    assert ("[3, 3, 3, 16], 16 scales" in out) == (kind == "int8")
+    assert "output logits: differs by at most " in out
+    assert "the same largest element in 100.0% of rows" in out
+    before, after = map(int, re.findall(r"(\d+) bytes before, (\d+) after", out)[0])
+    assert after < before * (0.5 if kind == "int8" else 0.7)
+    wanted, found = (expected(each, {"x": IMAGES}) for each in (network, folder))
+    for key, value in wanted.items():
+        np.testing.assert_allclose(found[key], value, atol=near * np.abs(value).max())
+
+
+def test_a_quantized_graph_has_a_scale_for_each_row_that_is_gathered(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder, path = str(tmp_path / "model"), tmp_path / "small.pb"
+    with tf.Graph().as_default(), tf.Session() as session:
+        ids = tf.placeholder(tf.int32, [None], name="ids")
+        table = tf.get_variable("table", [40, 32], initializer=tf.random_normal_initializer(seed=1))
+        rows = tf.gather(table, ids, name="rows")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, folder, {"ids": ids}, {"rows": rows})
+    out = printed(capsys, "quantize", folder, "--graph", "--output", str(path))
+    assert "int8: table [40, 32], 40 scales" in out
+    ids_of_rows = np.arange(40)
+    found = computed(path, {"rows": "rows:0"}, {"ids:0": ids_of_rows})
+    wanted = expected(folder, {"ids": ids_of_rows})["rows"]
+    off = np.abs(found["rows"] - wanted).max(1)
+    assert np.all(off <= np.abs(wanted).max(1) / 127 * 0.5001)
+
+
+def test_a_model_without_large_weights_is_not_quantized(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told = refused(capsys, "quantize", SIMPLE, "--output", str(tmp_path / "small"))
+    assert "there are no weights of 1024 elements or more to quantize" in told

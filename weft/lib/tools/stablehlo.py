@@ -127,7 +127,7 @@ def serialized(made: Artifact) -> bytes:
     """The bytes of an artifact."""
     try:
         return portable.serialized(made.exported)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise ValueError(f"{error}: pip install 'weft[export]'") from error
 
 
