@@ -1,4 +1,4 @@
-"""`weft saved-model freeze`, `optimize`, `quantize` and `export`: a signature as a file of its own."""
+"""`weft saved-model freeze`, `optimize`, `quantize`, `export`: a signature as a file of its own."""
 
 from __future__ import annotations
 
