@@ -242,3 +242,26 @@ def test_a_model_without_large_weights_is_not_quantized(
 ) -> None:
     told = refused(capsys, "quantize", SIMPLE, "--output", str(tmp_path / "small"))
     assert "there are no weights of 1024 elements or more to quantize" in told
+
+
+def test_onnx_is_compared_and_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, network: str
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    path = tmp_path / "model.onnx"
+    out = printed(capsys, "export", network, "--to", "onnx", "--output", str(path))
+    assert "output logits: differs by at most " in out
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    (scores,) = session.run(["scores"], {"x": IMAGES})
+    np.testing.assert_allclose(scores, expected(network, {"x": IMAGES})["scores"], atol=1e-5)
+
+
+def test_what_onnx_lacks_ends_the_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("onnx")
+    path = tmp_path / "model.onnx"
+    told = refused(capsys, "export", FUNCTIONAL, "--to", "onnx", "--output", str(path))
+    assert "operations without an equivalent in ONNX: StatelessWhile" in told
+    assert not path.exists()

@@ -48,10 +48,12 @@ that are given, else on random ones.
     "export": (
         "write a signature for other systems",
         """\
-Writes a signature as a StableHLO artifact, a function of a dict of arrays that jax.export loads.
-Sizes that the signature leaves open stay open where that can be traced. What was written is loaded
-again and compared with weft on the inputs that are given, else on random ones.
+Writes a signature as a StableHLO artifact, a function of a dict of arrays that jax.export loads,
+or as an ONNX model. Sizes that the signature leaves open stay open where that can be traced. What
+was made is loaded again (by onnxruntime, of ONNX) and compared with weft on the inputs that are
+given, else on random ones, before it is written.
 
+  weft saved-model export model --to onnx --output model.onnx
   weft saved-model export model --to stablehlo --output model.stablehlo
   python -c 'import jax; f = jax.export.deserialize(open("model.stablehlo", "rb").read()); ...'
 """,
@@ -165,6 +167,18 @@ def _export_stablehlo(arguments: argparse.Namespace, frozen: Any, optimized: Any
     _write_bytes(arguments.output, content)
 
 
+def _export_onnx(arguments: argparse.Namespace, frozen: Any, optimized: Any) -> None:
+    from weft.lib.tools import onnx_export
+    from weft.lib.tools.compare_outputs import random_inputs
+
+    given = _given(arguments, frozen)
+    content = onnx_export.export_onnx(optimized)
+    trials = [random_inputs(frozen, size) for size in (2, 3)] if given is None else [given]
+    keys = list(frozen.outputs)
+    _compare(frozen, trials, lambda values: onnx_export.run_onnx(content, values, keys))
+    _write_bytes(arguments.output, content)
+
+
 def _given(arguments: argparse.Namespace, frozen: Any) -> dict[str, Any] | None:
     """The inputs of the command line; None if there are none."""
     from weft.lib.tools.compare_outputs import as_inputs
@@ -212,4 +226,4 @@ def _say(lines: Iterable[str]) -> None:
 
 
 _RUN = {"freeze": _freeze, "optimize": _optimize, "quantize": _quantize, "export": _export}
-_EXPORT = {"stablehlo": _export_stablehlo}
+_EXPORT = {"stablehlo": _export_stablehlo, "onnx": _export_onnx}

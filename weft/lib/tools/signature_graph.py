@@ -65,7 +65,7 @@ def freeze_signature(folder: str, tags: list[str], signature: Any) -> SignatureG
 
 def _parts(infos: Mapping[str, Any]) -> dict[str, Any]:
     """Key -> TensorInfo with a name, of dense tensors and of the parts of others."""
-    found = {}
+    found: dict[str, Any] = {}
     for key, info in sorted(infos.items()):
         encoding = info.WhichOneof("encoding")
         if encoding == "coo_sparse":

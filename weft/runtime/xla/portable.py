@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def _has_equivalent(node: Node, roots: Any) -> bool:
 
 def exported(
     graph: ClientGraph,
-    inputs: dict[str, tuple[Sequence[int | None], Any]],
+    inputs: Mapping[str, tuple[Sequence[int | None], Any]],
     outputs: Sequence[str],
 ) -> Any:
     """jax's `Exported` of the graph: a function of a dict of arrays, which gives a dict.
@@ -129,5 +129,6 @@ def called(content: bytes, values: dict[str, Any]) -> dict[str, np.ndarray]:
     load()
     from jax import export
 
-    results = export.deserialize(bytearray(content)).call(values)
+    artifact: Any = export.deserialize(bytearray(content))
+    results = artifact.call(values)
     return {key: np.asarray(value) for key, value in results.items()}
