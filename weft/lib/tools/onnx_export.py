@@ -13,6 +13,7 @@ from weft.graph.graph import Graph
 from weft.graph.importer import import_graph_def
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.lib.tools import onnx_images as onnx_images  # it registers rules
 from weft.lib.tools.onnx_ops import RULES, OnnxGraph, Unsupported
 from weft.lib.tools.signature_graph import SignatureGraph
 

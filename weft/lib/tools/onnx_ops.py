@@ -11,8 +11,6 @@ from weft.graph.constant_value import constant_value
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 
-_TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
-
 
 class Unsupported(Exception):
     """ONNX has the operation, but not with these attributes."""
@@ -55,15 +53,15 @@ Value = Callable[[OnnxGraph, Operation, list[str]], str]
 RULES: dict[str, Rule] = {}
 
 
-def _rule(*types: str) -> Callable[[Value], Value]:
+def rule(*types: str) -> Callable[[Value], Value]:
     """Registers what gives the one output of an operation from the names of its inputs."""
 
     def register(value: Value) -> Value:
-        def rule(made: OnnxGraph, op: Operation) -> None:
+        def convert(made: OnnxGraph, op: Operation) -> None:
             inputs = [made.name_of(tensor) for tensor in op.inputs]
             made.names[op.outputs[0]] = value(made, op, inputs)
 
-        RULES.update(dict.fromkeys(types, rule))
+        RULES.update(dict.fromkeys(types, convert))
         return value
 
     return register
@@ -76,10 +74,16 @@ def _known(op: Operation, i: int) -> np.ndarray:
     return np.asarray(value)
 
 
-def _rank(tensor: Tensor) -> int:
+def rank(tensor: Tensor) -> int:
+    """The number of dimensions, which must be known."""
     if tensor.shape.ndims is None:
         raise Unsupported(f"'{tensor.name}' has no known number of dimensions")
     return int(tensor.shape.ndims)
+
+
+def numbers(values: Sequence[int]) -> np.ndarray:
+    """Sizes or axes as ONNX takes them."""
+    return np.array(values, np.int64)
 
 
 _SAME_BUT_FOR_NAME = {
@@ -100,12 +104,12 @@ def _renamed(kind: str) -> Value:
 
 
 for _type, _kind in _SAME_BUT_FOR_NAME.items():
-    _rule(_type)(_renamed(_kind))
+    rule(_type)(_renamed(_kind))
 for _type in ("Softmax", "LogSoftmax"):
-    _rule(_type)(lambda made, op, inputs: made.add(op.type, inputs, axis=-1))
+    rule(_type)(lambda made, op, inputs: made.add(op.type, inputs, axis=-1))
 
 
-@_rule("Const")
+@rule("Const")
 def _const(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     value = np.asarray(op.attrs["value"])
     if value.dtype == object:
@@ -121,33 +125,33 @@ def _identity_n(made: OnnxGraph, op: Operation) -> None:
 RULES["IdentityN"] = _identity_n
 
 
-@_rule("Square")
+@rule("Square")
 def _square(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Mul", inputs * 2)
 
 
-@_rule("SquaredDifference")
+@rule("SquaredDifference")
 def _squared_difference(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Mul", [made.add("Sub", inputs)] * 2)
 
 
-@_rule("Rsqrt")
+@rule("Rsqrt")
 def _rsqrt(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Reciprocal", [made.add("Sqrt", inputs)])
 
 
-@_rule("Relu6")
+@rule("Relu6")
 def _relu6(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     kind = op.inputs[0].dtype.as_numpy_dtype
     return made.add("Clip", [*inputs, made.constant(kind(0)), made.constant(kind(6))])
 
 
-@_rule("LeakyRelu")
+@rule("LeakyRelu")
 def _leaky_relu(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("LeakyRelu", inputs, alpha=float(op.attrs["alpha"]))
 
 
-@_rule("Cast")
+@rule("Cast")
 def _cast(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Cast", inputs, to=made.type_of(op.outputs[0].dtype))
 
@@ -156,63 +160,63 @@ def _as_int64(made: OnnxGraph, name: str) -> str:
     return made.add("Cast", [name], to=int(made.onnx.TensorProto.INT64))
 
 
-@_rule("Shape")
+@rule("Shape")
 def _shape(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Cast", [made.add("Shape", inputs)], to=made.type_of(op.outputs[0].dtype))
 
 
-@_rule("Reshape")
+@rule("Reshape")
 def _reshape(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Reshape", [inputs[0], _as_int64(made, inputs[1])], allowzero=1)
 
 
-@_rule("Squeeze")
+@rule("Squeeze")
 def _squeeze(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     axes = [int(axis) for axis in op.attrs["squeeze_dims"] or ()]
-    return made.add("Squeeze", [*inputs, made.constant(np.int64(axes))] if axes else inputs)
+    return made.add("Squeeze", [*inputs, made.constant(numbers(axes))] if axes else inputs)
 
 
-@_rule("ExpandDims")
+@rule("ExpandDims")
 def _expand_dims(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Unsqueeze", [inputs[0], made.constant(_known(op, 1).astype(np.int64).ravel())])
 
 
-@_rule("ConcatV2")
+@rule("ConcatV2")
 def _concat(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Concat", inputs[:-1], axis=int(_known(op, len(inputs) - 1)))
 
 
-@_rule("Pack")
+@rule("Pack")
 def _pack(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     axis = int(op.attrs["axis"])
-    at = made.constant(np.int64([axis]))
+    at = made.constant(numbers([axis]))
     return made.add("Concat", [made.add("Unsqueeze", [name, at]) for name in inputs], axis=axis)
 
 
-@_rule("Transpose")
+@rule("Transpose")
 def _transpose(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Transpose", inputs[:1], perm=[int(axis) for axis in _known(op, 1)])
 
 
-@_rule("GatherV2")
+@rule("GatherV2")
 def _gather(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     if op.attrs.get("batch_dims"):
         raise Unsupported("batch_dims")
     return made.add("Gather", inputs[:2], axis=int(_known(op, 2)))
 
 
-@_rule("Tile")
+@rule("Tile")
 def _tile(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Tile", [inputs[0], _as_int64(made, inputs[1])])
 
 
-@_rule("Pad", "PadV2")
+@rule("Pad", "PadV2")
 def _pad(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     pads = made.constant(_known(op, 1).T.astype(np.int64).ravel())
     return made.add("Pad", [inputs[0], pads, *inputs[2:]])
 
 
-@_rule("StridedSlice")
+@rule("StridedSlice")
 def _strided_slice(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     if op.attrs["ellipsis_mask"] or op.attrs["new_axis_mask"]:
         raise Unsupported("an ellipsis or a new axis")
@@ -237,104 +241,30 @@ def _strided_slice(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
 _REDUCTIONS = {"Max": "ReduceMax", "Mean": "ReduceMean", "Min": "ReduceMin", "Prod": "ReduceProd"}
 
 
-@_rule(*_REDUCTIONS, "Sum")
+@rule(*_REDUCTIONS, "Sum")
 def _reduce(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     axes = [int(axis) for axis in _known(op, 1).ravel()]
     keep = int(op.attrs["keep_dims"])
     if not axes and np.ndim(_known(op, 1)):
         return made.add("Identity", inputs[:1])
     if op.type == "Sum":
-        given = [inputs[0], made.constant(np.int64(axes))]
+        given = [inputs[0], made.constant(numbers(axes))]
         return made.add("ReduceSum", given, keepdims=keep)
     return made.add(_REDUCTIONS[op.type], inputs[:1], axes=axes, keepdims=keep)
 
 
-@_rule("ArgMax", "ArgMin")
+@rule("ArgMax", "ArgMin")
 def _arg(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     found = made.add(op.type, inputs[:1], axis=int(_known(op, 1)), keepdims=0)
     return made.add("Cast", [found], to=made.type_of(op.outputs[0].dtype))
 
 
-@_rule("MatMul", "BatchMatMul", "BatchMatMulV2")
+@rule("MatMul", "BatchMatMul", "BatchMatMulV2")
 def _matmul(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     flags = ("transpose_a", "transpose_b") if op.type == "MatMul" else ("adj_x", "adj_y")
     given = []
     for name, tensor, flag in zip(inputs, op.inputs, flags, strict=True):
-        order = list(range(_rank(tensor)))
+        order = list(range(rank(tensor)))
         order[-2:] = order[:-3:-1]
         given.append(made.add("Transpose", [name], perm=order) if op.attrs[flag] else name)
     return made.add("MatMul", given)
-
-
-# ---- images -------------------------------------------------------------------------------------
-
-
-def _in_channels_first(
-    made: OnnxGraph, op: Operation, name: str, compute: Callable[[str], str]
-) -> str:
-    """What `compute` makes of an image with channels first, in the order of the operation."""
-    if op.attrs["data_format"] in ("NCHW", b"NCHW"):
-        return compute(name)
-    result = compute(made.add("Transpose", [name], perm=_TO_NCHW))
-    return made.add("Transpose", [result], perm=_TO_NHWC)
-
-
-def _spatial(op: Operation, sizes: Sequence[int]) -> list[int]:
-    first = 2 if op.attrs["data_format"] in ("NCHW", b"NCHW") else 1
-    return [int(size) for size in sizes[first : first + 2]]
-
-
-def _window(op: Operation) -> dict[str, Any]:
-    padding = op.attrs["padding"]
-    padding = padding.decode() if isinstance(padding, bytes) else padding
-    if padding not in ("SAME", "VALID"):
-        raise Unsupported(f"padding {padding}")
-    pads = "SAME_UPPER" if padding == "SAME" else "VALID"
-    return {"auto_pad": pads, "strides": _spatial(op, op.attrs["strides"])}
-
-
-@_rule("BiasAdd")
-def _bias_add(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
-    if op.attrs["data_format"] not in ("NCHW", b"NCHW"):
-        return made.add("Add", inputs)
-    dims = made.constant(np.int64([-1] + [1] * (_rank(op.inputs[0]) - 2)))
-    return made.add("Add", [inputs[0], made.add("Reshape", [inputs[1], dims])])
-
-
-@_rule("Conv2D", "DepthwiseConv2dNative")
-def _convolution(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
-    height, width, depth, times = op.inputs[1].shape.as_list()
-    dilations = _spatial(op, op.attrs["dilations"])
-    channels = op.inputs[0].shape.as_list()[-1 if _spatial(op, (0, 1, 2, 3))[0] == 1 else 1]
-    if op.type == "Conv2D":
-        groups = 1 if channels is None else channels // depth
-        weights = made.add("Transpose", inputs[1:], perm=(3, 2, 0, 1))
-    else:
-        # Each channel is a group, with `times` outputs of its own.
-        groups, shape = depth, made.constant(np.int64([depth * times, 1, height, width]))
-        weights = made.add("Transpose", inputs[1:], perm=(2, 3, 0, 1))
-        weights = made.add("Reshape", [weights, shape])
-    options = _window(op) | {"dilations": dilations, "kernel_shape": [height, width]}
-    return _in_channels_first(
-        made, op, inputs[0],
-        lambda name: made.add("Conv", [name, weights], group=groups, **options),
-    )  # fmt: skip
-
-
-@_rule("MaxPool", "AvgPool")
-def _pool(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
-    kind = "MaxPool" if op.type == "MaxPool" else "AveragePool"
-    options = _window(op) | {"kernel_shape": _spatial(op, op.attrs["ksize"])}
-    return _in_channels_first(made, op, inputs[0], lambda name: made.add(kind, [name], **options))
-
-
-@_rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-def _batch_norm(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
-    if op.attrs["is_training"]:
-        raise Unsupported("in training")
-    return _in_channels_first(
-        made, op, inputs[0],
-        lambda name: made.add(
-            "BatchNormalization", [name, *inputs[1:]], epsilon=float(op.attrs["epsilon"])
-        ),
-    )  # fmt: skip
