@@ -34,6 +34,7 @@ CASES: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
     "elements": (lambda x: tf.tanh(x) * tf.nn.sigmoid(x) - tf.exp(-tf.abs(x)) / 2.0, ROWS),
     "activations": (lambda x: tf.nn.elu(x) + tf.nn.relu6(x * 4) + tf.nn.leaky_relu(x, 0.3), ROWS),
     "roots": (lambda x: tf.rsqrt(tf.square(x) + 1.0) + tf.squared_difference(x, 2.0), ROWS),
+    "error functions": (lambda x: tf.erf(x) - 2 * tf.erfc(x), ROWS),
     "where": (lambda x: tf.where_v2((x > 0) & ~(x >= 1), x, tf.zeros_like(OTHER[0, 0])), ROWS),
     "softmax": (lambda x: tf.nn.softmax(x) + tf.nn.log_softmax(x), ROWS),
     "matmul": (lambda x: tf.matmul(x, OTHER), ROWS),

@@ -140,6 +140,12 @@ def _rsqrt(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     return made.add("Reciprocal", [made.add("Sqrt", inputs)])
 
 
+@rule("Erfc")
+def _erfc(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
+    one = made.constant(op.inputs[0].dtype.as_numpy_dtype(1))
+    return made.add("Sub", [one, made.add("Erf", inputs)])
+
+
 @rule("Relu6")
 def _relu6(made: OnnxGraph, op: Operation, inputs: list[str]) -> str:
     kind = op.inputs[0].dtype.as_numpy_dtype

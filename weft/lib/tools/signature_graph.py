@@ -12,6 +12,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Graph
 from weft.graph.graph_util import convert_variables_to_constants, extract_sub_graph
 from weft.graph.importer import import_graph_def
+from weft.graph.op_def import REGISTRY
 from weft.lib.saved_model import loader
 from weft.lib.tools.inline_calls import inline_calls
 from weft.lib.tools.node_defs import graph_of, source
@@ -60,7 +61,16 @@ def freeze_signature(folder: str, tags: list[str], signature: Any) -> SignatureG
         frozen = frozen.of(convert_variables_to_constants(session, needed, ends))
     for node in frozen.graph_def.node:
         node.device = ""
+    if not any(_names_function(node) for node in frozen.graph_def.node):
+        frozen.graph_def.ClearField("library")
     return frozen
+
+
+def _names_function(node: Any) -> bool:
+    """Whether an attribute of a node, or its type, may be a function."""
+    return REGISTRY.get(node.op) is None or any(
+        value.HasField("func") or value.list.func for value in node.attr.values()
+    )
 
 
 def _parts(infos: Mapping[str, Any]) -> dict[str, Any]:

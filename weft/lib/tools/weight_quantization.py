@@ -94,7 +94,7 @@ def _uses(graph_def: Any, origins: dict[str, str]) -> Iterator[tuple[Any, str, t
         position, axes = _CHANNELS.get(node.op, (-1, ()))
         if node.op in _TRANSPOSED and node.attr[_TRANSPOSED[node.op]].b:
             axes = (-2,)
-        for i, name in enumerate(node.input):
+        for i, name in enumerate(each for each in node.input if not each.startswith("^")):
             origin = source(name)
             while origin in origins:
                 origin = origins[origin]
