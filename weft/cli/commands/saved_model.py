@@ -1,4 +1,4 @@
-"""`weft saved-model show` and `run`: what saved_model_cli does."""
+"""`weft saved-model`: `show` and `run`, what saved_model_cli does; and ways out of a SavedModel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from weft.cli import saved_model_run
+from weft.cli import saved_model_convert, saved_model_run
 from weft.cli.saved_model_run import signature_of
 from weft.cli.terminal import complain, print_while_read
 from weft.core import errors
@@ -15,6 +15,7 @@ from weft.core.printable import escaped
 
 EXAMPLES = """\
   weft saved-model show export --all    the signatures of a SavedModel
+  weft saved-model freeze export --output model.pb    one of them as a graph of constants
 """
 
 _DEFAULT_TAGS, _DEFAULT_SIGNATURE = "serve", "serving_default"
@@ -32,7 +33,7 @@ Feeds inputs to a signature of a SavedModel and prints its outputs.
 
 
 def add_parser(commands: Any) -> Any:
-    model = commands.add_parser("saved-model", help="look into a SavedModel, or run it")
+    model = commands.add_parser("saved-model", help="look into a SavedModel, run it or convert it")
     actions = model.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = _action(actions, "show", "list tag-sets, signatures, inputs and outputs", _SHOW_HELP)
     show.add_argument("--all", action="store_true", help="everything")
@@ -44,6 +45,8 @@ def add_parser(commands: Any) -> Any:
     )
     run_.add_argument("--outdir", metavar="DIR", help="save outputs there, as KEY.npy")
     run_.add_argument("--overwrite", action="store_true", help="even over files that exist")
+    for name, (summary, description) in saved_model_convert.ACTIONS.items():
+        saved_model_convert.add_arguments(_action(actions, name, summary, description), name)
     return model
 
 
@@ -62,14 +65,15 @@ def _action(actions: Any, name: str, summary: str, description: str) -> argparse
 
 @print_while_read
 def run(arguments: argparse.Namespace) -> int:
-    """Runs `saved-model show` or `saved-model run`; returns the exit code."""
+    """Runs an action of `saved-model`; returns the exit code."""
     try:
         if arguments.action == "show":
             sys.stdout.writelines(f"{escaped(line)}\n" for line in shown(arguments))
         else:
             tags = arguments.tag_set or _DEFAULT_TAGS
             key = arguments.signature_def or _DEFAULT_SIGNATURE
-            saved_model_run.run(arguments, tags, key, meta_graph(arguments.folder, tags))
+            work = saved_model_run if arguments.action == "run" else saved_model_convert
+            work.run(arguments, tags, key, meta_graph(arguments.folder, tags))
     except errors.OpError as error:
         return _failed(error.message)
     except BrokenPipeError:

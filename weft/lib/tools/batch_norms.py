@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,28 @@ from weft.lib.tools.node_defs import source as source_of
 # Type -> the order of its inputs after the convolution, and where its epsilon is.
 _OLD = (("mean", "var", "beta", "gamma"), "variance_epsilon")
 _FUSED = (("gamma", "beta", "mean", "var"), "epsilon")
-_KINDS = {
+KINDS = {
     "BatchNormWithGlobalNormalization": _OLD,
     "FusedBatchNorm": _FUSED,
     "FusedBatchNormV2": _FUSED,
     "FusedBatchNormV3": _FUSED,
 }
-_CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
+CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 
 
 def fold_batch_norms(input_graph_def: Any) -> Any:
     """A GraphDef whose convolutions have weights that are normalized already."""
+    norms = [node.name for node in input_graph_def.node if node.op in KINDS]
+    return fold_chosen_batch_norms(input_graph_def, norms)
+
+
+def fold_chosen_batch_norms(input_graph_def: Any, chosen: Collection[str]) -> Any:
+    """As `fold_batch_norms`, of the nodes with these names."""
     nodes = nodes_by_name(input_graph_def)
     dropped: set[str] = set()
     made: list[Any] = []
     for node in input_graph_def.node:
-        if node.op not in _KINDS:
+        if node.name not in chosen:
             continue
         convolution = nodes[source_of(node.input[0])]
         found = _constants(node, convolution, nodes)
@@ -43,12 +50,12 @@ def fold_batch_norms(input_graph_def: Any) -> Any:
 
 def _constants(node: Any, convolution: Any, nodes: dict[str, Any]) -> dict[str, Any] | None:
     """The Const nodes of the weights and of what normalizes; None, with a warning, if not so."""
-    if convolution.op not in _CONVOLUTIONS:
+    if convolution.op not in CONVOLUTIONS:
         logging.warning(
             "Didn't find expected Conv2D or DepthwiseConv2dNative input to '%s'", node.name
         )
         return None
-    roles, _ = _KINDS[node.op]
+    roles, _ = KINDS[node.op]
     inputs = {"conv": (convolution, 1)} | {role: (node, i) for i, role in enumerate(roles, 1)}
     found = {role: nodes[source_of(of.input[i])] for role, (of, i) in inputs.items()}
     for role, each in found.items():
@@ -76,7 +83,7 @@ def _channels(convolution: Any, weights: np.ndarray) -> int:
 
 def _folded(node: Any, convolution: Any, found: dict[str, Any]) -> list[Any]:
     values = {role: constant_value(each) for role, each in found.items()}
-    _, epsilon = _KINDS[node.op]
+    _, epsilon = KINDS[node.op]
     scale = 1.0 / np.sqrt(values["var"].astype(np.float64) + node.attr[epsilon].f)
     if node.op != "BatchNormWithGlobalNormalization" or node.attr["scale_after_normalization"].b:
         scale = scale * values["gamma"]
