@@ -9,7 +9,7 @@ from tests.ops.samples.parsing import EXAMPLES, SEQUENCES
 
 _A, _B, _C = EXAMPLES
 _SEQ, _SEQ2 = SEQUENCES
-_NOTHING = dict(
+_NOTHING: dict[str, Any] = dict(
     names=[], sparse={}, dense={}, ragged={},
     context_sparse={}, context_dense={}, context_ragged={},
     list_sparse={}, list_dense={}, list_ragged={},
