@@ -89,11 +89,12 @@ def server() -> Iterator[tf.train.Server]:
 def test_what_stands_still_is_closed_when_it_is_too_much(server: tf.train.Server) -> None:
     arriving = server._meters.arriving
     ways = [Stalling(server.target, 5 * MB) for _ in range(8)]
+    calls = []  # one that is forgotten is cancelled
     with contextlib.ExitStack() as stack:
         for way in ways:
             channel = stack.enter_context(grpc.insecure_channel(way.address))
             stack.callback(way.close)
-            channel.stream_unary(METHOD).future(iter([bytes(8 * MB)]))
+            calls.append(channel.stream_unary(METHOD).future(iter([bytes(8 * MB)])))
         until(lambda: sum(way.ended.is_set() for way in ways) >= 5)
         until(lambda: 10 * MB < arriving.used <= 16 * MB)
         assert sum(way.ended.is_set() for way in ways) == 5
