@@ -6,6 +6,7 @@ that cannot be decomposed fails on the host; compiled, the result has NaN in it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,7 @@ from weft.ops.linalg.matrices import (
     check_square,
     each_matrix,
     eye,
+    in_turn,
     matrix_op,
     must_be_finite,
     or_fail,
@@ -58,7 +60,7 @@ def _qr_shape(c: s.ShapeContext) -> list[s.Dims]:
 def qr_(xp: Any, input: Array, *, full_matrices: bool) -> list[Array]:
     check_matrix(input)
     mode = "complete" if full_matrices else "reduced"
-    q, r = xp.linalg.qr(wide(input), mode=mode)
+    q, r = in_turn(xp, functools.partial(xp.linalg.qr, mode=mode), wide(input))
     return [q.astype(input.dtype), r.astype(input.dtype)]
 
 
@@ -106,7 +108,7 @@ def lu_(xp: Any, input: Array, *, output_idx_type: DType) -> list[Array]:
     if xp is not np:
         from jax.lax import linalg
 
-        packed, _, order = linalg.lu(x)
+        packed, _, order = in_turn(xp, linalg.lu, x)
         must_hold(xp.diagonal(packed, axis1=-2, axis2=-1) != 0)
         return [packed.astype(input.dtype), order.astype(index)]
     from scipy.linalg import lu
@@ -137,7 +139,8 @@ def _eigen(xp: Any, x: Array) -> tuple[Array, Array]:
     if xp is np:
         values, vectors = or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigh(x, "L"))
         return values, vectors
-    values, vectors = xp.linalg.eigh(x, "L", symmetrize_input=False)
+    find = functools.partial(xp.linalg.eigh, UPLO="L", symmetrize_input=False)
+    values, vectors = in_turn(xp, find, x)
     return must_be_finite(xp, values), vectors
 
 
@@ -229,7 +232,8 @@ def _singular(xp: Any, x: Array, full_matrices: bool, compute_uv: bool) -> list[
         vh = xp.broadcast_to(xp.eye(right, columns, dtype=x.dtype), vh.shape)
         return [u, values, vh] if compute_uv else [values]
     try:
-        found = xp.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+        options = {"full_matrices": full_matrices, "compute_uv": compute_uv}
+        found = in_turn(xp, functools.partial(xp.linalg.svd, **options), x)
     except np.linalg.LinAlgError:  # not finite
         found = (u, values, vh) if compute_uv else values
     return list(found) if compute_uv else [found]

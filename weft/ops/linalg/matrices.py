@@ -16,6 +16,7 @@ from weft.graph.op_def import OpDef, op
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag, matrix_set_diag
+from weft.ops.kit.target import target_platform
 from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
 
@@ -130,6 +131,22 @@ def each_matrix(function: Callable[..., Array], *arrays: Array) -> Array:
     flat = [x.reshape(-1, *x.shape[-2:]) for x in arrays]
     found = [np.asarray(function(*matrices)) for matrices in zip(*flat, strict=True)]
     return np.stack(found).reshape(*batch, *found[0].shape)
+
+
+def in_turn(xp: Any, function: Callable[..., Any], *arrays: Array) -> Any:
+    """`function` of batches of matrices; compiled for a CPU, of one matrix after the other.
+
+    jaxlib's LAPACK kernels hand parts of a batch to XLA's threads and wait for them. Where as many
+    of them run at once as there are threads, each waits for the others for ever.
+    """
+    batch = arrays[0].shape[:-2]
+    if xp is np or np.prod(batch) <= 1 or target_platform() != "cpu":
+        return function(*arrays)
+    import jax
+
+    flat = [x.reshape(-1, *x.shape[-2:]) for x in arrays]
+    found = jax.lax.map(lambda matrices: function(*matrices), flat)
+    return jax.tree.map(lambda each: each.reshape(*batch, *each.shape[1:]), found)
 
 
 # ---- unit matrices and adjoints -----------------------------------------------------------------
