@@ -6,6 +6,7 @@ that cannot be decomposed fails on the host; compiled, the result has NaN in it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ from weft.ops.linalg.matrices import (
     each_matrix,
     eye,
     halve_diagonal,
+    in_turn,
     matrix_op,
     must_be_finite,
     or_fail,
@@ -64,7 +66,7 @@ def _qr_shape(c: s.ShapeContext) -> list[s.Dims]:
 def qr_(xp: Any, input: Array, *, full_matrices: bool) -> list[Array]:
     check_matrix(input)
     mode = "complete" if full_matrices else "reduced"
-    q, r = xp.linalg.qr(wide(input), mode=mode)
+    q, r = in_turn(xp, functools.partial(xp.linalg.qr, mode=mode), wide(input))
     return [q.astype(input.dtype), r.astype(input.dtype)]
 
 
@@ -128,7 +130,7 @@ def _lower_upper(xp: Any, x: Array) -> tuple[Array, Array]:
     """The two factors in one matrix, and the order of the rows."""
     from jax.lax import linalg
 
-    packed, _, order = linalg.lu(x)
+    packed, _, order = in_turn(xp, linalg.lu, x)
     return packed, order
 
 
@@ -157,7 +159,8 @@ _NO_EIGENVALUES = (
 
 @by_library
 def _eigen(xp: Any, x: Array) -> tuple[Array, Array]:
-    values, vectors = xp.linalg.eigh(x, "L", symmetrize_input=False)
+    find = functools.partial(xp.linalg.eigh, UPLO="L", symmetrize_input=False)
+    values, vectors = in_turn(xp, find, x)
     return must_be_finite(xp, values), vectors
 
 

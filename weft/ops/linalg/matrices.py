@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math as math_
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +20,7 @@ from weft.graph.traits import DEPRECATED, PLAIN, Traits, costs
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag, matrix_diag_part, matrix_set_diag
+from weft.ops.kit.target import target_platform
 from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
 
@@ -141,6 +144,28 @@ def each_matrix(function: Callable[..., Array], *arrays: Array) -> Array:
     return np.stack(found).reshape(*batch, *found[0].shape)
 
 
+@by_library
+def in_turn(xp: Any, function: Callable[..., Any], *arrays: Array) -> Any:
+    """`function` of batches of matrices; compiled for a CPU, of one matrix after the other.
+
+    jaxlib's LAPACK kernels hand parts of a batch to XLA's threads and wait for them. Where as many
+    of them run at once as there are threads, each waits for the others for ever.
+    """
+    batch = arrays[0].shape[:-2]
+    if math_.prod(batch) <= 1 or target_platform() != "cpu":
+        return function(*arrays)
+    import jax
+
+    flat = [x.reshape(-1, *x.shape[-2:]) for x in arrays]
+    found = jax.lax.map(lambda matrices: function(*matrices), flat)
+    return jax.tree.map(lambda each: each.reshape(*batch, *each.shape[1:]), found)
+
+
+@in_turn.numpy
+def _(xp: Any, function: Callable[..., Any], *arrays: Array) -> Any:
+    return function(*arrays)
+
+
 # ---- unit matrices and adjoints -----------------------------------------------------------------
 
 
@@ -202,7 +227,8 @@ def singular_values(xp: Any, x: Array) -> Array:
     if 0 in x.shape:
         return xp.full((*x.shape[:-2], min(x.shape[-2:])), np.nan, x.real.dtype)
     is_finite = _is_finite(xp, x)
-    values = xp.linalg.svd(xp.where(is_finite, x, 0), compute_uv=False)
+    find = functools.partial(xp.linalg.svd, compute_uv=False)
+    values = in_turn(xp, find, xp.where(is_finite, x, 0))
     return xp.where(is_finite[..., 0], values, values.dtype.type(np.nan))
 
 
@@ -216,7 +242,8 @@ def singular_parts(xp: Any, x: Array, full_matrices: bool) -> list[Array]:
         u, vh = (xp.broadcast_to(part, (*batch, *part.shape)) for part in (u, vh))
         return [u, singular_values(xp, x), vh]
     is_finite = _is_finite(xp, x)
-    u, values, vh = xp.linalg.svd(xp.where(is_finite, x, 0), full_matrices=full_matrices)
+    find = functools.partial(xp.linalg.svd, full_matrices=full_matrices)
+    u, values, vh = in_turn(xp, find, xp.where(is_finite, x, 0))
     nan = values.dtype.type(np.nan)
     return [
         xp.where(is_finite, u, nan),

@@ -6,6 +6,7 @@ that cannot be decomposed fails on the host; on an accelerator the result has Na
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from weft.ops.linalg.matrices import (
     eye,
     finite_or_zero,
     halve_diagonal,
+    in_turn,
     matrix_op,
     must_be_finite,
     or_fail,
@@ -88,7 +90,8 @@ def cholesky_(xp: Any, input: Array) -> Array:
 def _factor(xp: Any, x: Array) -> Array:
     from jax.lax import linalg
 
-    return must_be_finite(xp, linalg.cholesky(x, symmetrize_input=False))
+    find = functools.partial(linalg.cholesky, symmetrize_input=False)
+    return must_be_finite(xp, in_turn(xp, find, x))
 
 
 @_factor.numpy
@@ -139,7 +142,7 @@ def cholesky_grad_(xp: Any, l: Array, grad: Array) -> Array:  # noqa: E741
 )
 def matrix_determinant_(xp: Any, input: Array) -> Array:
     check_square(input)
-    return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
+    return xp.asarray(in_turn(xp, xp.linalg.det, wide(input))).astype(input.dtype)
 
 
 def _times_inverse(factors: Any, determinant: Tensor, matrix: Tensor) -> Tensor:
@@ -162,7 +165,7 @@ def _(op: Operation, grad: Any) -> Any:
 )
 def log_matrix_determinant_(xp: Any, input: Array) -> list[Array]:
     check_square(input)
-    sign, logarithm = xp.linalg.slogdet(wide(input))
+    sign, logarithm = in_turn(xp, xp.linalg.slogdet, wide(input))
     # TensorFlow reports whatever is not finite, NaN included, as a determinant of zero or infinity.
     edge = xp.where(logarithm > 0, np.inf, -np.inf)
     finite = xp.isfinite(logarithm)
@@ -208,7 +211,7 @@ def _least_squares_shape(c: s.ShapeContext) -> s.Dims:
 def matrix_inverse_(xp: Any, input: Array, *, adjoint: bool) -> Array:
     check_square(input)
     x = adjointed(xp, wide(input)) if adjoint else wide(input)
-    inverse = or_fail(NOT_INVERTIBLE, lambda: xp.linalg.inv(x))
+    inverse = or_fail(NOT_INVERTIBLE, lambda: in_turn(xp, xp.linalg.inv, x))
     return must_be_finite(xp, inverse).astype(input.dtype)
 
 
@@ -233,7 +236,7 @@ def matrix_solve_(xp: Any, matrix: Array, rhs: Array, *, adjoint: bool) -> Array
     if 0 in rhs.shape:
         return xp.zeros(rhs.shape, rhs.dtype)
     x = adjointed(xp, wide(matrix)) if adjoint else wide(matrix)
-    found = or_fail(_SINGULAR, lambda: xp.linalg.solve(x, wide(rhs)))
+    found = or_fail(_SINGULAR, lambda: in_turn(xp, xp.linalg.solve, x, wide(rhs)))
     return must_be_finite(xp, found).astype(rhs.dtype)
 
 
@@ -261,9 +264,11 @@ def triangular(
 def _solve_triangular(xp: Any, matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     from jax.lax import linalg
 
-    return linalg.triangular_solve(
-        matrix, rhs, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint
-    )
+    solve_one = functools.partial(
+        linalg.triangular_solve,
+        left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint,
+    )  # fmt: skip
+    return in_turn(xp, solve_one, matrix, rhs)
 
 
 @_solve_triangular.numpy
@@ -350,7 +355,8 @@ def _normal_equations(xp: Any, a: Array, b: Array, l2: Array) -> Array:
 
 
 def _minimum_norm(xp: Any, a: Array, b: Array, l2: Array) -> Array:
-    u, values, vh = xp.linalg.svd(finite_or_zero(xp, a), full_matrices=False)
+    find = functools.partial(xp.linalg.svd, full_matrices=False)
+    u, values, vh = in_turn(xp, find, finite_or_zero(xp, a))
     cutoff = np.finfo(values.dtype).eps * max(a.shape[-2:])
     kept = values > cutoff * xp.max(values, axis=-1, keepdims=True)
     scale = xp.where(kept, 1 / xp.where(kept, values, 1), 0)
