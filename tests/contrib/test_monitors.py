@@ -49,5 +49,5 @@ def test_without_rounds_no_metric_is_asked_for() -> None:
 
 def test_a_metric_that_is_not_there() -> None:
     made = monitor(3.0, early_stopping_metric="recall", early_stopping_rounds=1)
-    with pytest.raises(ValueError, match="Metric recall missing from outputs {'loss'}"):
+    with pytest.raises(ValueError, match=r"Metric recall missing from outputs {'loss'}"):
         made._validate(1)
