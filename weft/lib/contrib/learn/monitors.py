@@ -74,10 +74,16 @@ class ValidationMonitor(SessionRunHook):
         results = self._estimator.evaluate(checkpoint_path=path, **options)
         shown = ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()))
         logging.info("Validation (step %d): %s", step, shown)
+        return self._rounds is not None and self._is_no_better(step, results, self._rounds)
+
+    def _is_no_better(self, step: Any, results: dict[str, Any], rounds: int) -> bool:
+        """Whether the best value is `rounds` steps old."""
+        if self._metric not in results:
+            raise ValueError(f"Metric {self._metric} missing from outputs {set(results)}.")
         value = results[self._metric]
         if self.best_value is None or self._sign * value < self._sign * self.best_value:
             self.best_value, self.best_metrics, self.best_step = value, results, step
-        if self._rounds is None or step - self.best_step < self._rounds:
+        if step - self.best_step < rounds:
             return False
         logging.info(
             "Stopping. Best step: %s with %s = %s.", self.best_step, self._metric, self.best_value
