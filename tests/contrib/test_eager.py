@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import weft as tf
 from weft.client.eager import EagerExecution
 from weft.graph import stacks
+from weft.lib.contrib.eager.modes import eager_mode
 
 tfe = tf.contrib.eager
 
@@ -221,3 +223,41 @@ def test_wrong_uses() -> None:
         tfe.implicit_gradients(lambda: tf.constant(1.0))()
     with pytest.raises(ValueError, match=r"all strings or all integers; got \[0, 'x'\]"):
         tfe.gradients_function(lambda x, y: x, params=[0, "x"])
+
+
+def test_a_template_keeps_its_variables() -> None:
+    def scaled(x: Any) -> Any:
+        return x * tf.get_variable("w", [], initializer=tf.ones_initializer())
+
+    def nested(x: Any) -> Any:
+        inner = tf.make_template("inner", scaled)
+        return inner(x) + scaled(x)
+
+    with eager_mode():
+        one = tf.make_template("scaled", scaled, create_scope_now_=True)
+        two = tf.make_template("scaled", nested)
+        assert float(one(2.0)) == float(one(2.0)) == 2.0 and float(two(2.0)) == 4.0
+        assert [v.name for v in one.variables] == ["scaled/w:0"] == [v.name for v in one.weights]
+        assert [v.name for v in two.trainable_variables] == [
+            "scaled_1/inner/w:0",
+            "scaled_1/w:0",
+        ]
+        assert one.variables[0] in tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
+        assert not one.non_trainable_variables and not one.local_variables
+        with pytest.raises(ValueError, match="unique_name_ cannot be used when eager"):
+            tf.make_template("a", scaled, unique_name_="b")
+
+
+def test_a_template_that_makes_more_variables_later() -> None:
+    names = iter("ab")
+    with eager_mode():
+        made = tf.make_template("more", lambda: tf.get_variable(next(names), []))
+        made()
+        with pytest.raises(ValueError, match="created when calling a template after the first"):
+            made()
+
+
+def test_losses_of_regularizers_are_collected() -> None:
+    with eager_mode():
+        tf.get_variable("w", [2], regularizer=tf.nn.l2_loss)
+        assert len(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)) == 1

@@ -115,8 +115,7 @@ def reset_default_graph() -> None:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
     graphs.fallback = None
     if shared_default is not None:  # eager execution has no graph to forget, but collections
-        for name in list(shared_default.collections):
-            shared_default.clear_collection(name)
+        shared_default._collections.clear()
 
 
 def get_default_session() -> Any:

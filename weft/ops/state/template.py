@@ -8,7 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.graph.graph import GraphKeys, get_collection, get_collection_ref
+from weft.ops.kit.eager import executing_eagerly
+from weft.ops.state.eager_store import EagerVariableStore
+from weft.ops.state.get_variable import _get_default_variable_store, get_variable_scope_store
 from weft.ops.state.variable_scope import (
+    AUTO_REUSE,
     PureVariableScope,
     VariableScope,
     _get_unique_variable_scope,
@@ -27,7 +31,11 @@ def make_template(
     """`func_` (with `kwargs` given), sharing one set of variables between all calls."""
     if kwargs:
         func_ = functools.partial(func_, **kwargs)
-    return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+    if not executing_eagerly():
+        return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+    if unique_name_ is not None:
+        raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
+    return EagerTemplate(name_, func_, create_scope_now_, None, custom_getter_)
 
 
 class Template:
@@ -151,6 +159,75 @@ class Template:
     def non_trainable_variables(self) -> list[Any]:
         trainable = set(self.trainable_variables)
         return [v for v in self.global_variables if v not in trainable]
+
+    weights = variables
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
+
+
+class EagerTemplate(Template):
+    """A template of eager execution: a store of its own keeps the variables for later calls.
+
+    A template that is called by another one shares its store.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        outer = _get_default_variable_store()
+        self._template_store = EagerVariableStore(outer if outer._store_eager_variables else None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._variable_scope is None:
+            opened = variable_scope(None, self._name, custom_getter=self._custom_getter)
+        else:
+            opened = variable_scope(self._variable_scope, reuse=AUTO_REUSE)
+        with opened as scope:
+            self._variable_scope = self._variable_scope or scope
+            with self._template_store.as_default():
+                try:
+                    return self._how_to_call()(*args, **kwargs)
+                except Exception as error:
+                    self._add_origin(error)
+                    raise
+                finally:
+                    get_variable_scope_store().close_variable_subscopes(self._variable_scope.name)
+
+    def _call_sharing(self, *args: Any, **kwargs: Any) -> Any:
+        before = self.trainable_variables
+        result = self._func(*args, **kwargs)
+        made = [v for v in self.trainable_variables if all(v is not old for old in before)]
+        if made:
+            raise ValueError(
+                "Trainable variable created when calling a template after the first time, perhaps "
+                f"you used tf.Variable when you meant tf.get_variable: {made}"
+            )
+        return result
+
+    def _own(self, variables: list[Any]) -> list[Any]:
+        start = self.variable_scope_name
+        if start is None or not self._variables_created:
+            return []
+        return [each for each in variables if each.name.startswith(start)]
+
+    @property
+    def variables(self) -> list[Any]:
+        return self._own(self._template_store.variables())
+
+    @property
+    def global_variables(self) -> list[Any]:
+        return self.variables
+
+    @property
+    def local_variables(self) -> list[Any]:
+        return []
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self._own(self._template_store.trainable_variables())
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        return self._own(self._template_store.non_trainable_variables())
 
     weights = variables
     trainable_weights = trainable_variables

@@ -12,7 +12,14 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.shapes import TensorShape, as_shape
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import GraphKeys, Tensor, add_to_collection, colocate_with, name_scope
+from weft.graph.graph import (
+    Graph,
+    GraphKeys,
+    Tensor,
+    colocate_with,
+    get_default_graph,
+    name_scope,
+)
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state import initializers
 from weft.ops.state.partitioned_variable import PartitionedVariable
@@ -189,8 +196,8 @@ class VariableStore:
         name, initializer = request.name, request.initializer
         if request.shape is not None and initializer is not None and not callable(initializer):
             raise ValueError("If initializer is a constant, do not specify shape.")
-        if self._forgets():
-            request = replace(request, reuse=False)
+        if executing_eagerly():
+            request = replace(request, reuse=AUTO_REUSE if self._store_eager_variables else False)
         dtype, shape = dtypes.as_dtype(request.dtype), as_shape(request.shape)
         if name in self._vars:
             return self._share(request, shape, dtype)
@@ -220,6 +227,8 @@ class VariableStore:
         )
         if not self._forgets():
             self._vars[name] = variable
+        if executing_eagerly() and self._store_eager_variables:
+            _collect(variable, request)
         if request.regularizer:
             _regularize(variable, name, request.regularizer)
         return variable
@@ -350,6 +359,17 @@ class VariableStore:
             raise ValueError(f"{start} so was the extra shard {name}/part_{count}.")
 
 
+def _collect(variable: Variable, request: Request) -> None:
+    """Puts an eager variable into collections: those of a store are kept, and can be listed."""
+    joined = list(request.collections or [GraphKeys.GLOBAL_VARIABLES])
+    if request.trainable:
+        joined.append(GraphKeys.TRAINABLE_VARIABLES)
+    graph = get_default_graph()
+    for name in dict.fromkeys(joined):
+        if not any(each is variable for each in graph.get_collection(name)):
+            Graph.add_to_collection(graph, name, variable)
+
+
 # ---- initial values ---------------------------------------------------------------------------
 
 
@@ -395,7 +415,8 @@ def _regularize(variable: Variable, name: str, regularizer: Callable[..., Any]) 
     with colocate_with(variable.op), name_scope(name + "/Regularizer/"):
         loss = regularizer(variable)
     if loss is not None:
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+        # Eager execution keeps no collections by itself; this one was asked for.
+        Graph.add_to_collection(get_default_graph(), GraphKeys.REGULARIZATION_LOSSES, loss)
 
 
 def _accepts(function: Callable[..., Any], keyword: str) -> bool:

@@ -43,7 +43,6 @@ from weft.lib.contrib.eager.modes import (
 )
 from weft.lib.contrib.eager.modes import set_execution_mode as set_execution_mode
 from weft.lib.contrib.eager.network import Network as Network
-from weft.lib.contrib.eager.variable_store import EagerVariableStore as EagerVariableStore
 from weft.lib.data.eager_iterator import EagerIterator as Iterator  # noqa: F401
 from weft.lib.functions.polymorphic import defun as defun
 from weft.lib.functions.polymorphic import function as function
@@ -53,6 +52,7 @@ from weft.lib.train.checkpoint.checkpoint import Checkpoint as Checkpoint
 from weft.lib.train.checkpoint.objects import AutoTrackable as Checkpointable  # noqa: F401
 from weft.ops.functions.py_func import py_func as py_func
 from weft.ops.functions.py_func import py_function as py_function
+from weft.ops.state.eager_store import EagerVariableStore as EagerVariableStore
 from weft.ops.state.resource_variable import ResourceVariable as Variable  # noqa: F401
 from weft.ops.state.template import make_template as make_template
 

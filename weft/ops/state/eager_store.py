@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.graph.graph import get_default_graph
 from weft.ops.state.get_variable import STORE_KEY
+from weft.ops.state.resource_variable import ResourceVariable
 from weft.ops.state.variable_store import VariableStore
 
 
@@ -42,8 +43,6 @@ class EagerVariableStore:
 
     def copy(self) -> EagerVariableStore:
         """A store with variables of the same names and values."""
-        from weft.ops.state.resource_variable import ResourceVariable
-
         made = VariableStore()
         made._store_eager_variables = True
         for key, variable in self._store._vars.items():
