@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
 
-from weft.core import flags
+from weft.core import flags, tracebacks
 from weft.legacy import old, old_world
 
 # Has a `sitecustomize` that does for other processes what `install` does for this one.
@@ -70,7 +70,7 @@ def _run_notebook(source: bytes, file: str, main: ModuleType) -> None:
     from weft.legacy import notebooks
 
     # Python's own display reads lines from files; cells are in memory.
-    sys.excepthook = traceback.print_exception
+    sys.excepthook = tracebacks.shortening(traceback.print_exception)
     _hide_own_frames(sys._getframe(), also=str(notebooks.__file__))
     notebooks.run(source, file, main)
 
