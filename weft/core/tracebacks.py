@@ -94,8 +94,8 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 def shortened(trace: TracebackType | None) -> TracebackType | None:
     """A traceback without weft's frames, but for the call that led to the end.
 
-    What weft calls goes with it, unless that is the user's again, as in a `model_fn`. Where no frame
-    is the user's, as in a thread of weft's own, all stay.
+    What weft calls goes with it, unless that is the user's again, as in a `model_fn`. Where no
+    frame is the user's, as in a thread of weft's own, all stay.
     """
     kept: list[TracebackType] = []
     call: TracebackType | None = None  # of weft, which has not called the user's code again
@@ -105,7 +105,7 @@ def shortened(trace: TracebackType | None) -> TracebackType | None:
         elif call is None or not is_below(entry.tb_frame):
             kept.append(entry)
             call = None
-    if not kept:
+    if not kept or flags.TRACEBACK.value == "full":
         return trace
     return _linked(kept if call is None else [*kept, call])
 
