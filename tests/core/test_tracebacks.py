@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.core import tracebacks
+from weft.core import flags, tracebacks
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).name
@@ -78,6 +78,33 @@ def test_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.count(str(ROOT / "weft")) == 1
     assert "tf.reshape(tf.zeros([2, 3]), [4, 2])" in shown
     assert (error.__traceback__, error.__cause__.__traceback__) == before
+
+
+def test_reasons_inside_of_weft_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as info:
+        session.run(tf.square(x))
+    error = info.value
+    cause = error.__cause__
+    assert cause is not None
+    tracebacks.shortening(traceback.print_exception)(type(error), error, error.__traceback__)
+    shown = capsys.readouterr().err
+    assert shown.count("Traceback (most recent call last)") == 1
+    assert "You must feed a value for placeholder tensor 'x'" in shown
+    assert error.__cause__ is cause and error.__suppress_context__
+    with flags.TRACEBACK.override("full"):
+        tracebacks.shortening(traceback.print_exception)(type(error), error, error.__traceback__)
+    assert "direct cause" in capsys.readouterr().err
+
+
+def test_what_has_started_a_program_has_no_part_in_it() -> None:
+    frames = [("<frozen runpy>", 88, "run", ""), ("IPython/core/interactiveshell.py", 1, "r", "")]
+    cell = [("/tmp/ipykernel_1/2.py", 1, "<module>", "x = tf.ones([])")]
+    op = SimpleNamespace(name="x", traceback=frames + cell, _original_op=None)
+    text = str(tf.errors.InternalError(None, op, "no"))
+    assert "ipykernel" in text and "interactiveshell" not in text and "runpy" not in text
+    op.traceback = frames  # nothing else is known
+    assert "interactiveshell" in str(tf.errors.InternalError(None, op, "no"))
 
 
 def test_a_program(tmp_path: Path) -> None:

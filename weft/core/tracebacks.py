@@ -67,15 +67,48 @@ def _install_in_ipython() -> None:
 
 @contextlib.contextmanager
 def _shortened(error: BaseException) -> Iterator[None]:
-    """Inside, an error and those it came from have short tracebacks."""
-    before = [(each, each.__traceback__) for each in _chain(error)]
-    for each, trace in before:
+    """Inside, an error and those it came from have short tracebacks.
+
+    A cause that came up inside of weft alone is left out: the error that it led to says as much.
+    """
+    before = [(each, each.__traceback__, _reasons(each)) for each in _chain(error)]
+    for each, trace, (cause, context, is_suppressed) in before:
         each.__traceback__ = shortened(trace)
+        if is_suppressed or cause is not None:
+            context = None
+        _set_reasons(each, _told(cause), _told(context), is_suppressed)
     try:
         yield
     finally:
-        for each, trace in before:
+        for each, trace, reasons in before:
             each.__traceback__ = trace
+            _set_reasons(each, *reasons)
+
+
+Reasons = tuple[BaseException | None, BaseException | None, bool]
+
+
+def _reasons(error: BaseException) -> Reasons:
+    return error.__cause__, error.__context__, error.__suppress_context__
+
+
+def _set_reasons(
+    error: BaseException,
+    cause: BaseException | None,
+    context: BaseException | None,
+    is_suppressed: bool,
+) -> None:
+    error.__cause__, error.__context__ = cause, context
+    error.__suppress_context__ = is_suppressed  # last, for the cause sets it
+
+
+def _told(reason: BaseException | None) -> BaseException | None:
+    """The reason of an error, if the user's code had a part in it."""
+    if reason is None or flags.TRACEBACK.value == "full":
+        return reason
+    frames = [entry.tb_frame for entry in _entries(reason.__traceback__)]
+    of_user = [frame for frame in frames if not (is_own(frame) or is_below(frame))]
+    return reason if of_user or not frames else None
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:

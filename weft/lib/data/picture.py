@@ -23,10 +23,8 @@ def dataset_table(dataset: Any) -> str:
     try:
         elements = _first_eagerly(dataset) if executing_eagerly() else _first(dataset)
     except Exception as error:  # a picture is no place for errors: the program will meet them
-        return (
-            about
-            + f"<i>its elements cannot be shown: {escape(str(error).partition(chr(10))[0])}</i>"
-        )
+        reason = str(error).partition("\n")[0]
+        return about + f"<i>its elements cannot be shown: {escape(reason)}</i>"
     rows = [(i, *map(_text, nest.flatten(element))) for i, element in enumerate(elements)]
     names = [f"component {i}" for i in range(len(rows[0]) - 1)] if rows else []
     return about + table(("", *names), rows) + ("" if rows else "<i>no elements</i>")
