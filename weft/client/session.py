@@ -10,6 +10,7 @@ from typing import Any
 from weft.client import process_config
 from weft.client.feeds import as_given, to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
+from weft.client.run_metadata import RunMetadata  # noqa: F401  (with a picture)
 from weft.client.tensor_handle import with_handles
 from weft.core import errors
 from weft.graph import stacks
@@ -84,6 +85,11 @@ class BaseSession:
 
     def as_default(self) -> Any:
         return stacks.sessions.enter(self)
+
+    def _repr_html_(self) -> str:
+        from weft.client.pictures import session_card
+
+        return session_card(self)
 
     # ---- running ----
 

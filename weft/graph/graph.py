@@ -111,6 +111,11 @@ class Graph(ScopedGraph):
         """An existing node changed: plans made from the graph are stale."""
         self._mutations += 1
 
+    def _repr_html_(self) -> str:
+        from weft.graph.pictures.graph_page import graph_frame
+
+        return graph_frame(self)
+
     def get_operations(self) -> list[Operation]:
         with self._lock:
             return list(self._ops)

@@ -57,6 +57,9 @@ class StepRunner:
         self.running = RunningSteps()
         self._ends = StepContext(running=self.running)
         self.numeric_check = flags.CHECK_NUMERICS.value
+        self.reports_nodes = flags.DEBUG.value >= 4
+        for device in self.devices:
+            report.say(1, f"device {device.name}: {device.description or 'host'}".__str__)
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
         self._period, self._model_period, self._steps = 0, 0, 0
@@ -95,7 +98,12 @@ class StepRunner:
                 with deadline_scope(deadline):
                     results = self._run_observed(plan, values, options, metadata, deadline)
                     return self._to_user(results, plan)
-            if options is not None or metadata is not None or self.numeric_check:
+            if (
+                options is not None
+                or metadata is not None
+                or self.numeric_check
+                or self.reports_nodes
+            ):
                 results = self._run_observed(plan, values, options, metadata, deadline)
             else:
                 results = plan.run(values, self._ends)
@@ -134,7 +142,7 @@ class StepRunner:
     ) -> AnyPlan:
         check_unique(feeds)
         with report.timed(2, lambda: f"plan of {sum(len(p.graph.nodes) for p in parts)} nodes"):
-            observer = dump.observer()
+            observer = report.stages(dump.observer())
             parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
             if len(parts) > 1:
                 return PartitionedPlan(parts, self.stores, self.pool)
@@ -173,10 +181,12 @@ class StepRunner:
         def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
             if check is not None:
                 check(node, outputs)
+            if self.reports_nodes:
+                report.node_run(node, outputs, start, end)
             if trace is not None:
                 trace(node, outputs, start, end)
 
-        is_seen = trace is not None or check is not None
+        is_seen = trace is not None or check is not None or self.reports_nodes
         context = StepContext(observe if is_seen else None, deadline, self.running)
         results: list[Any] = plan.run(values, context)
         if metadata is not None:

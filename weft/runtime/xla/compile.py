@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import warnings
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors, flags, machine
+from weft.core import cache, errors, flags, machine
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
@@ -25,6 +26,7 @@ from weft.passes.regions.units import Unit
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
@@ -32,6 +34,8 @@ from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
 _ASSEMBLER_ATTEMPTS = 3
+_BETWEEN_TRIMS = 256  # programs that are compiled before the cache is looked at again
+_compiled_programs = itertools.count(1)
 _lock = threading.Lock()
 _jax: Any = None
 
@@ -42,8 +46,7 @@ def load() -> Any:
     if _jax is None:
         with _lock:
             if _jax is None:
-                import jax
-
+                jax = import_hushed()
                 config: Any = jax.config
                 config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
@@ -51,6 +54,8 @@ def load() -> Any:
                     config.update("jax_compilation_cache_dir", directory)
                     config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
                     config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                    cache.trim()
+                report_cache(jax)
                 _jax = jax
     return _jax
 
@@ -129,6 +134,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
             executable = _compiled(lowered)
         except Exception as error:
             raise_from(translate(error), error)
+    if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
+        cache.trim()
     factor = spec.factor if trace.objects.guessed else 0
     if on_host:
         _check_loops(unit, executable)
