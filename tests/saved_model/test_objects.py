@@ -165,6 +165,22 @@ def test_gradients_of_a_loaded_function_on_a_tape(tmp_path: Path) -> None:
         np.testing.assert_allclose(gradient, tape.gradient(same, loaded.w))
 
 
+def test_shapes_that_follow_from_variables_are_kept(tmp_path: Path) -> None:
+    """The shape of a sum follows from that of the variable, which is an argument of the body."""
+    with EagerExecution().as_default():
+        saved = tf.train.Checkpoint(offset=tf.Variable([1.0, 2.0]))
+        row = tf.TensorSpec([None], tf.float32)
+        saved.__call__ = tf.function(lambda x: x + saved.offset, input_signature=[row])
+        tf.saved_model.save(saved, str(tmp_path))
+    (library,) = (g.graph_def.library for g in parse_saved_model(str(tmp_path)).meta_graphs)
+    (body,) = (f for f in library.function if any(n.op == "AddV2" for n in f.node_def))
+    shapes = {node.op: node.attr["_output_shapes"].list.shape for node in body.node_def}
+    assert [dim.size for dim in shapes["AddV2"][0].dim] == [2]
+    assert [s.unknown_rank for s in body.attr["_input_shapes"].list.shape] == [False, True]
+    loaded = tf.saved_model.load_v2(str(tmp_path))
+    assert loaded(tf.placeholder(tf.float32, [None])).shape == [2]
+
+
 def test_two_loads_share_nothing(ask: Asking, tmp_path: Path) -> None:
     shutil.unpack_archive(STORED / "toy.zip", tmp_path)
     one, other = (tf.saved_model.load_v2(str(tmp_path)) for _ in range(2))
