@@ -273,6 +273,17 @@ def test_a_keras_model(ask: Asking, tmp_path: Path) -> None:
         np.testing.assert_allclose(each, wanted, rtol=1e-6)
 
 
+def test_losses_of_the_weights_of_a_keras_model(tmp_path: Path) -> None:
+    with EagerExecution().as_default():
+        halves, strength = tf.keras.initializers.Constant(0.5), tf.keras.regularizers.l2(0.01)
+        inner = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+        inner.add(tf.keras.layers.Dense(1, None, False, halves, kernel_regularizer=strength))
+        tf.saved_model.save(tf.keras.Sequential([inner]), str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        (loss,) = loaded.regularization_losses
+        assert np.isclose(loss(), 0.0025)
+
+
 def test_optimizers_in_functions_keep_their_state(tmp_path: Path) -> None:
     with EagerExecution().as_default():
         model = trained(tf)
