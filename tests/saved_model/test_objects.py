@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weft.python.util import tf_inspect
 
 import weft as tf
 from tests.saved_model.models import DATA
@@ -271,6 +272,22 @@ def test_a_keras_model(ask: Asking, tmp_path: Path) -> None:
         assert loaded(ROWS, training=True).shape.ndims == 2
     for each in found:
         np.testing.assert_allclose(each, wanted, rtol=1e-6)
+
+
+def test_parameters_of_loaded_functions(tmp_path: Path) -> None:
+    @tf.function
+    def call(x: Any, training: bool = False, *, scale: float = 1.0) -> Any:
+        return scale * x if training else x
+
+    saved = tf.train.Checkpoint(__call__=call)
+    call.get_concrete_function(tf.TensorSpec([], tf.float32))
+    with tf.Session().as_default():
+        tf.saved_model.save(saved, str(tmp_path))
+    loaded = tf.saved_model.load_v2(str(tmp_path))
+    for each in (call, loaded.__call__):
+        found = tf_inspect.getfullargspec(each)
+        assert found.args == ["x", "training"] and found.defaults == (False,)
+        assert found.kwonlydefaults == {"scale": 1.0}
 
 
 def test_losses_of_the_weights_of_a_keras_model(tmp_path: Path) -> None:
