@@ -371,6 +371,9 @@ contrib.framework.python.framework: tf.contrib.framework
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
     tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.grid_rnn.python
+contrib.grid_rnn.python.ops
+    tf.contrib.grid_rnn: grid_rnn_cell
 contrib.image.python
 contrib.image.python.ops
     tf.contrib.image: image_ops
@@ -409,6 +412,13 @@ contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
         nadam_optimizer powersign sign_decay weight_decay_optimizers
+contrib.quantize.python
+    weft.lib.contrib.quantize.common: common input_to_ops
+    weft.lib.contrib.quantize.fold_batch_norms: fold_batch_norms
+    weft.lib.contrib.quantize.graph_matcher: graph_matcher
+    weft.lib.contrib.quantize.quant_ops: quant_ops
+    weft.lib.contrib.quantize.quantize: quantize
+    tf.contrib.quantize: quantize_graph
 contrib.rnn.python
 contrib.rnn.python.ops: tf.contrib.rnn
     tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell
@@ -491,6 +501,7 @@ MIRRORED = {
 
 # Internal name -> public name, where the two differ.
 RENAMED = {
+    "contrib.framework.python.ops.arg_scope": "tf.contrib.framework.arg_scope",
     "python.data.experimental.ops.cardinality.INFINITE": (
         "tf.data.experimental.INFINITE_CARDINALITY"
     ),
