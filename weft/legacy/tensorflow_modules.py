@@ -195,6 +195,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.nn: embedding_ops
     tf.test: gradient_checker
     tf: gradients gradients_impl gradients_util
+    : array_grad control_flow_grad data_flow_grad image_grad linalg_grad math_grad nn_grad
+        sparse_grad state_grad tensor_array_grad
     tf.image tf.io: image_ops image_ops_impl
     tf tf.initializers: init_ops initializers_ns
     weft.ops.math.inplace tf raw: inplace_ops
@@ -419,6 +421,10 @@ contrib.quantize.python
     weft.lib.contrib.quantize.quant_ops: quant_ops
     weft.lib.contrib.quantize.quantize: quantize
     tf.contrib.quantize: quantize_graph
+contrib.recurrent.python
+    tf.contrib.recurrent: recurrent_api
+contrib.recurrent.python.ops
+    tf.contrib.recurrent: recurrent functional_rnn
 contrib.rnn.python
 contrib.rnn.python.ops: tf.contrib.rnn
     tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell
@@ -427,6 +433,13 @@ contrib.seq2seq.python
 contrib.seq2seq.python.ops: tf.contrib.seq2seq
     tf.contrib.seq2seq: attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder
         helper loss sampler
+contrib.session_bundle: tf.contrib.session_bundle
+    weft.lib.contrib.session_bundle.bundle_shim: bundle_shim
+    weft.lib.contrib.session_bundle.constants: constants
+    weft.lib.contrib.session_bundle.exporter: exporter
+    weft.lib.contrib.session_bundle.gc: gc
+    weft.lib.contrib.session_bundle.session_bundle: session_bundle
+    weft.protos.manifest: manifest_pb2
 contrib.slim.python
 contrib.slim.python.slim: tf.contrib.slim
     tf.contrib.slim.evaluation: evaluation
