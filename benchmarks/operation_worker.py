@@ -3,7 +3,7 @@
     python benchmarks/operation_worker.py {weft,tensorflow,jax,torch}
 
 Each line on standard input is a request, each line on standard output its answer, as JSON:
-`["prepare", name]` -> null, or the error; `["sample", seconds]` -> seconds of one call: by the clock
+`["prepare", name]` -> null, or the error; `["sample", seconds]` -> seconds of a call: by the clock
 (median), and of all cores together (mean).
 """
 

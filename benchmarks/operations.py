@@ -172,6 +172,8 @@ def main() -> None:
         for name in chosen:
             progress.update(task, description=name)
             rows.append(measure(name, workers, options.pairs, options.seconds))
+            ratios = [_shown(rows[-1].ratio(options.beside[0], which)) for which in (CLOCK, CORES)]
+            progress.console.print(f"{name}: {' '.join(ratios)}", markup=False)
             progress.advance(task)
     for worker in workers:
         worker.end()
