@@ -7,7 +7,7 @@ length. Here such chains are cut: now and then, a value goes through a call that
 
 It also gives a reduction, with all that is computed for it element by element, to a library that
 goes through the elements once for each operation. That library is quick at reducing and slow at
-long chains, which XLA makes one loop of: where a chain goes before a large reduction, it is cut off.
+long chains, which XLA makes one loop of: a chain that goes before a large reduction is cut off.
 """
 
 from __future__ import annotations
