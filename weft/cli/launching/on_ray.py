@@ -68,6 +68,7 @@ class RayStarter:
     ) -> None:  # fmt: skip
         self._request, self._address, self._working_dir = request, address, working_dir
         self._placement, self._room_timeout = placement, room_timeout
+        self._is_connected = False
         self._is_local = False  # then nobody elsewhere needs to reach the tasks
         self._group: Any = None
         self._bundles: dict[Task, int] = {}
@@ -79,6 +80,7 @@ class RayStarter:
             self._bundles = {task: i for i, task in enumerate(tasks)}
             cpus = len(tasks) * self._request.cpus
             self._is_local = _connect(self._address, self._working_dir, cpus)
+            self._is_connected = True
             self._group = self._reserve()
         addresses = self._addresses([task for task in tasks if task[0] in JOBS])
         counted = Counter(job for job, _ in addresses)
@@ -100,14 +102,15 @@ class RayStarter:
         return self._running[task]
 
     def close(self) -> None:
+        if not self._is_connected:
+            return
         import ray
 
-        if ray.is_initialized():
-            for host in self.hosts.values():
-                ray.kill(host)
-            if self._group is not None:
-                ray.util.remove_placement_group(self._group)
-            ray.shutdown()
+        for host in self.hosts.values():
+            ray.kill(host)
+        if self._group is not None:
+            ray.util.remove_placement_group(self._group)
+        ray.shutdown()
 
     # ---- room ----
 
