@@ -59,7 +59,7 @@ class Training:
     environment: dict[str, str] = field(default_factory=dict)  # of every task
     failures: list[str] = field(default_factory=list)
     starter: Starter = field(default_factory=LocalStarter)
-    how: Callable[[Running], None] = lambda process: process.send(signal.SIGKILL)
+    how: Callable[[Running], bool] = lambda process: process.send(signal.SIGKILL) is None
 
     def __post_init__(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -88,8 +88,7 @@ class Training:
         process = self.launcher.processes.get(task)
         if process is None or process.poll() is not None:
             return False
-        self.how(process)
-        return True
+        return self.how(process)
 
     def steps_of(self, name: str) -> int:
         """How many steps a worker has made, all its lives together."""
@@ -195,8 +194,8 @@ def undisturbed(folder: Path, steps: int) -> dict[str, Any]:
     return Training(folder, steps).run(lambda training: None)
 
 
-def by_ray(rng: random.Random, count: Counter) -> Callable[[Running], None]:
-    """Ways to kill a task that is in an actor of Ray, each as likely as the others."""
+def by_ray(rng: random.Random, count: Counter) -> Callable[[Any], bool]:
+    """Ways to kill a task that runs in an actor of Ray, each as likely as the others."""
     import ray
 
     ways = {
@@ -207,10 +206,15 @@ def by_ray(rng: random.Random, count: Counter) -> Callable[[Running], None]:
         "actor": lambda process: ray.kill(process.host),
     }
 
-    def kill(process: Running) -> None:
+    def kill(process: Any) -> bool:
+        if not process.is_up:
+            return False
         way = rng.choice(list(ways))
         ways[way](process)
+        while process.poll() is None:  # or it would be killed again before anybody knows
+            time.sleep(0.05)
         count[way] += 1
+        return True
 
     return kill
 

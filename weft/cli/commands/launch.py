@@ -22,13 +22,15 @@ EXAMPLES = """\
                                         a whole cluster on this machine
   weft launch --engine ray --address auto --workers 4 --gpus 1 train.py
                                         the same on a cluster of Ray
+  weft launch --engine kubernetes --image weft train.py | kubectl apply -f -
+                                        the same on Kubernetes
 """
 
 
 def add_parser(commands: Any) -> Any:
     launch = commands.add_parser(
         "launch",
-        help="run a whole cluster, here or on Ray",
+        help="run a whole cluster, here, on Ray or on Kubernetes",
         description="Starts PROGRAM once for every task of a cluster, as `weft run` does, on this"
         " machine or by the engine that --engine names. Each finds its place in TF_CONFIG; in ARGS,"
         " {job}, {task}, {ps_hosts}, {worker_hosts} and {chief_hosts} are put in. It is over when"
@@ -39,7 +41,7 @@ def add_parser(commands: Any) -> Any:
     )
     launch.add_argument(
         "--engine", choices=tuple(ENGINES), default="local",
-        help="what runs the tasks: this machine (local), or Ray",
+        help="what runs the tasks: this machine (local), Ray, or Kubernetes by manifests",
     )  # fmt: skip
     _add_tasks(launch)
     _add_policy(launch)

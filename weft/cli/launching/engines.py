@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from weft.cli.launching import local, on_ray
+from weft.cli.launching import kubernetes, local, on_ray
 from weft.cli.launching.options import Option
 from weft.cli.launching.request import LaunchError, Request
 
@@ -20,7 +20,7 @@ class Engine(Protocol):
         destinations. Returns the exit code."""
 
 
-ENGINES: Mapping[str, Engine] = {"local": local, "ray": on_ray}
+ENGINES: Mapping[str, Engine] = {"local": local, "ray": on_ray, "kubernetes": kubernetes}
 
 
 def all_options() -> dict[Option, list[str]]:

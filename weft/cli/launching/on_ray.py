@@ -164,11 +164,12 @@ class RayStarter:
 
 
 class RayTask:
-    """A task that runs in an actor; a thread fetches what it says. `is_lost`: the actor is gone."""
+    """A task that runs in an actor; a thread fetches what it says. `is_up`: it has been started;
+    `is_lost`: the actor is gone."""
 
     def __init__(self, name: str, host: Any, started: Any, output: Output) -> None:
         self.name, self.host = name, host
-        self.has_moved = self.is_lost = False
+        self.has_moved = self.is_lost = self.is_up = False
         self._started, self._output = started, output
         self._code: int | None = None
         output.hear(self._follow)
@@ -198,6 +199,7 @@ class RayTask:
         if not ray.get(self._started):
             self.has_moved = True
             return -signal.SIGKILL
+        self.is_up = True
         while True:
             lines, code = ray.get(self.host.follow.remote())
             for line, is_error in lines:
