@@ -51,7 +51,9 @@ class Site:
         routes += [Route(f"/{name}", self._checked(static_file(name))) for name in files]
         for method, table in (("GET", answers), ("POST", actions or {})):
             routes += [
-                Route(f"/{name}", self._checked(self._guarded(_endpoint(answer))), methods=[method])
+                Route(
+                    f"/{name}", self._checked(self._guarded(endpoint_of(answer))), methods=[method]
+                )
                 for name, answer in table.items()
             ]
         self._listener = Listener(Starlette(routes=routes))

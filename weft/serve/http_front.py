@@ -19,7 +19,7 @@ from weft.cluster.guard.limits import COMPLAINTS
 from weft.cluster.guard.security import Credentials, Identity
 from weft.core import errors
 from weft.pages.http import Listener
-from weft.pages.site import static_file
+from weft.pages.site import endpoint_of, static_file
 from weft.serve import json_text
 from weft.serve.metrics import Metrics
 from weft.serve.page import Page
@@ -71,6 +71,12 @@ class HttpFront:
                 Route("/", self._show_page),
                 Route("/look.css", static_file("look.css")),
                 Route("/page/state", self._guarded(self._page_state)),
+                Route("/status", static_file("status.html")),
+                Route("/status.js", static_file("status.js")),
+                Route("/make.js", static_file("make.js")),
+                Route("/status.json", self._guarded(endpoint_of(page.status))),
+                Route("/graph.json", self._guarded(endpoint_of(page.graph))),
+                Route("/trace", self._guarded(endpoint_of(page.trace)), methods=["POST"]),
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),

@@ -20,19 +20,28 @@ from weft.trace.flows import flow_time
 Json = dict[str, Any]
 
 
-class _Table:
-    """Different values, each with a number."""
+class _Words:
+    """What events say, each different name, kind and detail once."""
 
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[Any, int] = {}
-
-    def number(self, key: Any, value: Any) -> int:
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self.values)
-            self.values.append(value)
-        return found
+    def __init__(self, events: Sequence[Json]) -> None:
+        names: dict[str, int] = {}
+        kinds: dict[str, int] = {}
+        details: dict[str, int] = {}
+        self.details: list[Json] = []
+        self.name = np.empty(len(events), np.uint32)
+        self.kind = np.empty(len(events), np.uint8)
+        self.detail = np.empty(len(events), np.uint32)
+        for i, event in enumerate(events):
+            args = event.get("args") or {}
+            if "flow" in args:  # another one for every step
+                args = {k: v for k, v in args.items() if k != "flow"}
+            place = details.setdefault(repr(args), len(details))
+            if place == len(self.details):
+                self.details.append(args)
+            self.name[i] = names.setdefault(event["name"], len(names))
+            self.kind[i] = min(255, kinds.setdefault(event.get("cat") or "event", len(kinds)))
+            self.detail[i] = place
+        self.names, self.kinds = list(names), list(kinds)[:256]
 
 
 def to_columns(trace: Json) -> bytes:
@@ -47,22 +56,23 @@ def to_columns(trace: Json) -> bytes:
     origin = float(starts.min()) if events else 0.0
     by_start = np.lexsort((-durations, starts, lanes))
     depths = _depths(lanes[by_start], starts[by_start], durations[by_start])
-    order = by_start[np.lexsort((starts[by_start], depths, lanes[by_start]))]
-    depths = depths[np.lexsort((starts[by_start], depths, lanes[by_start]))]
-    names, kinds, details = _Table(), _Table(), _Table()
+    by_bar = np.lexsort((starts[by_start], depths, lanes[by_start]))
+    order, depths = by_start[by_bar], depths[by_bar]
+    words = _Words(events)
     columns = {
         "start": starts[order] - origin,
         "duration": durations[order],
-        "name": _column(events, order, lambda e: names.number(e["name"], e["name"])),
-        "detail": _column(events, order, lambda e: _detail(details, e)),
+        "name": words.name[order],
+        "detail": words.detail[order],
         "arrow": _arrows(trace["traceEvents"], events, order),
-        "kind": _column(events, order, lambda e: kinds.number(_kind(e), _kind(e))).astype(np.uint8),
+        "order": np.argsort(starts[order], kind="stable").astype(np.uint32),
+        "kind": words.kind[order],
     }
     header = {
         "origin": origin,
         "processes": _processes(trace["traceEvents"], rows.values()),
         "rows": _bars(list(rows.values()), lanes[order], depths),
-        "names": names.values, "kinds": kinds.values, "details": details.values,
+        "names": words.names, "kinds": words.kinds, "details": words.details,
         "lines": trace.get("weft", {}).get("lines", {}),
         "about": trace.get("weft", {}).get("about", {}),
     }  # fmt: skip
@@ -78,20 +88,6 @@ def _packed(header: Json, columns: dict[str, np.ndarray]) -> bytes:
         data = column.tobytes()
         parts.append(data + b"\0" * (-len(data) % 8))
     return b"".join(parts)
-
-
-def _kind(event: Json) -> str:
-    found: str = event.get("cat") or "event"
-    return found
-
-
-def _column(events: Sequence[Json], order: np.ndarray, number: Any) -> np.ndarray:
-    return np.array([number(events[i]) for i in order], np.uint32)
-
-
-def _detail(details: _Table, event: Json) -> int:
-    shown = {k: v for k, v in (event.get("args") or {}).items() if k != "flow"}
-    return details.number(json.dumps(shown, sort_keys=True), shown)
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -65,12 +65,15 @@ export class Trace {
     const has = text => { const low = text.toLowerCase(); return wanted.map(word => low.includes(word)); };
     const names = this.names.map(has), kinds = this.kinds.map(has);
     const details = this.details.map(detail => has(this.text(detail)));
-    const found = [];
-    for (let i = 0; i < this.size; i++) {
+    const found = new Uint32Array(this.size);
+    let count = 0;
+    for (const i of this.order) {
       const name = names[this.name[i]], kind = kinds[this.kind[i]], detail = details[this.detail[i]];
-      if (wanted.every((_, w) => name[w] || kind[w] || detail[w])) found.push(i);
+      let has = true;
+      for (let w = 0; has && w < wanted.length; w++) has = name[w] || kind[w] || detail[w];
+      if (has) found[count++] = i;
     }
-    return Uint32Array.from(found).sort((a, b) => this.start[a] - this.start[b]);
+    return found.slice(0, count);
   }
 
   text(detail) {

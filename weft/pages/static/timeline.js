@@ -1,8 +1,9 @@
 // The timeline: a canvas that draws what is in view of a trace, however many events that are.
 //
-// A bar (the events of one depth of one row) is drawn from left to right by jumping: what is
-// narrower than a pixel is put together with its neighbours up to the next pixel, found by bisection.
-// So a picture costs as many steps as it has pixels, not as it has events.
+// A bar (the events of one depth of one row) is one line of pixels, which is then copied to all lines
+// of its height. It is filled from left to right by jumping: what is narrower than a pixel is put
+// together with its neighbours up to the next pixel, found by bisection. So a picture costs as many
+// steps as it has pixels, not as it has events.
 "use strict";
 import { duration } from "./columns.js";
 
@@ -17,14 +18,14 @@ export const colorOf = kind => COLORS[kind] || COLORS.other;
 export class Timeline {
   constructor(canvas, onChange) {
     this.canvas = canvas; this.context = canvas.getContext("2d"); this.onChange = onChange;
-    this.top = 0; this.folded = new Set(); this.selected = -1; this.found = new Set(); this.pending = false;
+    this.top = 0; this.folded = new Set(); this.selected = -1; this.marks = null; this.pending = false;
     this.frames = [];
     new ResizeObserver(() => this.redraw()).observe(canvas);
   }
 
   show(trace, keepView) {
     if (this.trace) for (const group of trace.groups) group.folded = (this.trace.groups.find(each => each.key === group.key) || group).folded;
-    this.trace = trace; this.selected = -1; this.found = new Set();
+    this.trace = trace; this.selected = -1; this.marks = null;
     if (!keepView) this.top = 0;
     this.layout(); this.whole();
   }
@@ -121,22 +122,19 @@ export class Timeline {
   draw() {
     const { canvas, context } = this, ratio = window.devicePixelRatio || 1;
     const width = canvas.clientWidth, height = canvas.clientHeight;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
-    }
+    this.resize(Math.round(width * ratio), Math.round(height * ratio), ratio);
     const style = getComputedStyle(document.documentElement);
-    this.ink = style.getPropertyValue("--ink"); this.paper = style.getPropertyValue("--paper");
-    this.faint = style.getPropertyValue("--faint"); this.raised = style.getPropertyValue("--raised");
+    for (const name of ["ink", "paper", "faint", "raised"]) this[name] = style.getPropertyValue("--" + name).trim();
+    this.fillBackground();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = this.paper; context.fillRect(0, 0, width, height);
     context.font = FONT; context.textBaseline = "middle";
+    const shown = this.lines.filter(line => { const y = this.canvasY(line.y); return y > AXIS - HEIGHT && y < height; });
+    const labels = shown.map(line => this.fillBar(line, this.canvasY(line.y)));
+    context.putImageData(this.image, 0, 0);
     context.save();
     context.beginPath(); context.rect(LEFT, AXIS, width - LEFT, height - AXIS); context.clip();
-    this.drawGrid(height);
-    for (const line of this.lines) {
-      const y = this.canvasY(line.y);
-      if (y > AXIS - HEIGHT && y < height) this.drawBar(line, y);
-    }
+    context.fillStyle = "#101418";
+    for (const [x, y, text] of labels.flat()) context.fillText(text, x, y);
     this.drawArrows();
     this.drawSelected();
     context.restore();
@@ -144,47 +142,66 @@ export class Timeline {
     this.drawAxis(width);
   }
 
-  drawBar({ first, count }, y) {
-    const { trace, context, scale } = this, end = first + count, pixel = 1 / scale;
+  resize(width, height, ratio) {
+    this.ratio = ratio;
+    if (this.canvas.width === width && this.canvas.height === height && this.image) return;
+    this.canvas.width = width; this.canvas.height = height;
+    this.image = this.context.createImageData(Math.max(1, width), Math.max(1, height));
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.line = new Uint32Array(this.image.width); this.blank = new Uint32Array(this.image.width);
+  }
+
+  fillBackground() {
+    const { blank, pixels, image, ratio } = this;
+    blank.fill(pixel(this.paper));
+    for (const at of this.ticks()) { const x = Math.round(this.x(at) * ratio); if (x >= LEFT * ratio && x < blank.length) blank[x] = pixel(this.raised); }
+    for (let y = 0; y < image.height; y++) pixels.set(blank, y * image.width);
+    this.shades = this.trace.kinds.map(kind => shadesOf(colorOf(kind), this.paper));
+    this.marked = shadesOf("#f0a020", this.paper);
+  }
+
+  // Puts the bar into the picture; gives the texts that have room in it, and where.
+  fillBar({ first, count }, y) {
+    const { trace, ratio, line, image, marks } = this, { start, duration: took, kind, busy } = trace;
+    const end = first + count, scale = this.scale * ratio, left = LEFT * ratio, labels = [];
+    line.set(this.blank);
     let i = trace.firstAfter(first, count, this.from);
-    while (i < end && trace.start[i] < this.to) {
-      const start = trace.start[i], took = trace.duration[i];
-      if (took * scale >= 1.5) { this.drawEvent(i, y); i++; continue; }
-      // All that ends before the next pixel is drawn at once, as dark as it is crowded. A crowd ends
-      // at an event that is wide enough to be seen by itself.
-      const limit = Math.floor((start - this.from) * scale + 1) * pixel + this.from;
-      let next = trace.firstAfter(i + 1, end - i - 1, limit);
-      if (next === i) next = i + 1;
-      const share = Math.min(1, (trace.busy[next] - trace.busy[i]) * scale);
-      const known = this.found.size ? this.anyFound(i, next) : -1;
-      context.globalAlpha = known >= 0 ? 1 : 0.35 + 0.65 * share;
-      context.fillStyle = known >= 0 ? "#f0a020" : colorOf(trace.kindOf(i));
-      context.fillRect(this.x(start), y, 1.2, HEIGHT - 2);
-      context.globalAlpha = 1;
+    while (i < end && start[i] < this.to) {
+      const x = left + (start[i] - this.from) * scale, width = took[i] * scale;
+      const isMarked = marks && marks[i], shades = isMarked ? this.marked : this.shades[kind[i]];
+      if (width >= 1.5) {
+        // The last pixel of a bar stays free, so that neighbours can be told apart.
+        const from = Math.max(left, Math.round(x)), to = Math.min(line.length, Math.max(from + 1, Math.round(x + width) - (width > 3 ? 1 : 0)));
+        line.fill(shades[marks && !isMarked ? 5 : SHADES], from, to);
+        const room = (to - from) / ratio - 6;
+        if (room > 26) labels.push([from / ratio + 3, y + HEIGHT / 2 - 0.5, fit(this.context, trace.nameOf(i), room)]);
+        i++;
+        continue;
+      }
+      const column = Math.max(left, Math.floor(x));
+      const next = this.firstBeyond(i, end, this.from + (column + 1 - left) / scale);
+      const share = Math.min(1, (busy[next] - busy[i]) * scale);
+      const known = marks && this.anyMarked(i, next);
+      if (column < line.length) line[column] = known ? this.marked[SHADES] : shades[marks ? 3 : Math.ceil(5 + share * (SHADES - 5))];
       i = next;
     }
+    const top = Math.max(AXIS * ratio, Math.round(y * ratio)), bottom = Math.min(image.height, Math.round((y + HEIGHT - 2) * ratio));
+    for (let row = top; row < bottom; row++) this.pixels.set(line, row * image.width);
+    return labels;
   }
 
-  anyFound(from, to) {
-    for (let i = from; i < to && i < from + 64; i++) if (this.found.has(i)) return i;
-    return -1;
+  // The first event after `i` that ends after `time`: near it, mostly, so steps grow from there.
+  firstBeyond(i, end, time) {
+    const { trace } = this;
+    let step = 1;
+    while (i + step < end && trace.start[i + step] + trace.duration[i + step] <= time) step *= 2;
+    const low = i + (step >> 1) + (step === 1 ? 1 : 0), high = Math.min(end, i + step);
+    return Math.max(i + 1, trace.firstAfter(low, high - low, time));
   }
 
-  drawEvent(event, y) {
-    const { trace, context } = this;
-    const left = Math.max(this.x(trace.start[event]), LEFT - 2);
-    const right = Math.min(this.x(trace.start[event] + trace.duration[event]), this.canvas.clientWidth + 2);
-    const isFound = this.found.has(event), dim = this.found.size && !isFound;
-    context.globalAlpha = dim ? 0.3 : 1;
-    context.fillStyle = colorOf(trace.kindOf(event));
-    context.fillRect(left, y, Math.max(1, right - left - 0.5), HEIGHT - 2);
-    if (isFound) { context.strokeStyle = "#f0a020"; context.lineWidth = 2; context.strokeRect(left + 1, y + 1, right - left - 2, HEIGHT - 4); }
-    const room = right - left - 6;
-    if (room > 18) {
-      context.fillStyle = "#101418";
-      context.fillText(fit(context, trace.nameOf(event), room), left + 3, y + HEIGHT / 2 - 0.5);
-    }
-    context.globalAlpha = 1;
+  anyMarked(from, to) {
+    for (let i = from; i < to && i < from + 256; i++) if (this.marks[i]) return true;
+    return false;
   }
 
   drawSelected() {
@@ -239,10 +256,6 @@ export class Timeline {
     for (let at = Math.ceil(this.from / step) * step; at < this.to; at += step) found.push(at);
     return found;
   }
-  drawGrid(height) {
-    this.context.fillStyle = this.raised;
-    for (const at of this.ticks()) this.context.fillRect(this.x(at), AXIS, 1, height);
-  }
   drawAxis(width) {
     const { context } = this;
     context.fillStyle = this.raised; context.fillRect(0, 0, width, AXIS - 2);
@@ -272,6 +285,23 @@ export class Timeline {
       context.font = FONT;
     }
   }
+}
+
+// Colours as the pixels of a picture have them: from the paper's to the full one, in steps.
+const SHADES = 15, known = new Map();
+function channels(color) {
+  const text = color.length === 4 ? "#" + [...color.slice(1)].map(each => each + each).join("") : color;
+  return [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
+}
+const packed = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+const pixel = color => packed(channels(color));
+function shadesOf(color, paper) {
+  const key = color + paper;
+  if (!known.has(key)) {
+    const full = channels(color), none = channels(paper);
+    known.set(key, Uint32Array.from({ length: SHADES + 1 }, (_, i) => packed(full.map((each, c) => Math.round(none[c] + (each - none[c]) * i / SHADES)))));
+  }
+  return known.get(key);
 }
 
 const fitted = new Map();

@@ -84,7 +84,8 @@ function showCosts() {
 
 function find() {
   found = trace.find(search.value); position = -1;
-  timeline.found = new Set(found);
+  timeline.marks = null;
+  if (search.value) { timeline.marks = new Uint8Array(trace.size); for (const event of found) timeline.marks[event] = 1; }
   element("found").textContent = search.value ? found.length.toLocaleString() + " found" : "";
   timeline.redraw();
 }
