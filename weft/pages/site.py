@@ -91,7 +91,9 @@ class Site:
         self._listener.stop(1.0)
 
 
-def _endpoint(answer: Answer) -> Endpoint:
+def endpoint_of(answer: Answer) -> Endpoint:
+    """What starlette calls for a request that a function answers, on a thread of its own."""
+
     async def endpoint(request: Request) -> Response:
         loop = asyncio.get_running_loop()
         try:

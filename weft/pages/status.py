@@ -19,6 +19,7 @@ from weft.trace.cluster import TracedCluster
 Json = dict[str, Any]
 FILES = "look.css", "status.js", "make.js"
 _HEALTH_SECONDS = 2.0
+_MOST_WAITS = 8
 
 
 class ServerStatus:
@@ -115,13 +116,16 @@ def _steps(worker: Any) -> list[Json]:
             "step": f"{number:014x}",
             "session": step.session,
             "seconds": now - step.began,
-            "waits_for": [_wanted(key) for key in step.rendezvous.awaited()[:5]]
-            + [name for run in step.running.steps() for name in getattr(run, "awaited", list)()][
-                :5
-            ],
+            "waits_for": _awaited(step)[:_MOST_WAITS],
         }
         for number, step in steps
     ]
+
+
+def _awaited(step: Any) -> list[str]:
+    """The tensors of other tasks, and the nodes, that a step waits for."""
+    nodes = [n for run in step.running.steps() for n in getattr(run, "awaited", list)()]
+    return [_wanted(key) for key in step.rendezvous.awaited()] + nodes
 
 
 def _wanted(key: str) -> str:
