@@ -30,7 +30,9 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "client": ("cluster",),
     "lib": ("client", "autodiff"),
     "api": ("lib",),
-    "serve": ("lib",),
+    "trace": ("client",),
+    "pages": ("trace", "lib"),
+    "serve": ("pages",),
     # The package itself, and programs on top of it.
     "": ("api",),
     "legacy": ("",),

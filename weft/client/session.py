@@ -17,6 +17,7 @@ from weft.graph import stacks
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.runtime.recording import environment
 from weft.runtime.step import StepRunner
 
 _MAX_FETCHES = 4096
@@ -247,9 +248,11 @@ class BaseSession:
 def _runner(graph: Graph, config: Any, target: str) -> Any:
     """The runner of a session's steps: this process, or the master that `target` names."""
     if target in ("", "local"):
+        environment.begin()
         return StepRunner(graph, config)
     from weft.client.remote import RemoteRunner
 
+    environment.begin()
     return RemoteRunner(graph, config, target)
 
 
