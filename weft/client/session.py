@@ -17,6 +17,7 @@ from weft.graph import stacks
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.runtime.recording import environment
 from weft.runtime.step import StepRunner
 
 _MAX_FETCHES = 4096
@@ -37,7 +38,7 @@ class BaseSession:
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._config = config = config if config is not None else process_config.current()
+        self._config = config = process_config.config_for(config)
         self._closed = False
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)
@@ -247,9 +248,11 @@ class BaseSession:
 def _runner(graph: Graph, config: Any, target: str) -> Any:
     """The runner of a session's steps: this process, or the master that `target` names."""
     if target in ("", "local"):
+        environment.begin()
         return StepRunner(graph, config)
     from weft.client.remote import RemoteRunner
 
+    environment.begin()
     return RemoteRunner(graph, config, target)
 
 

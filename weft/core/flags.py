@@ -84,6 +84,12 @@ DUMP = _str(
     "",
     "Directory in which to write the graph after each stage, one file per stage and call.",
 )
+TRACE = _str(
+    "WEFT_TRACE",
+    "",
+    "Directory in which each process leaves a recording of its steps when it ends: `weft trace "
+    "DIRECTORY` shows them all on one time axis.",
+)
 CHECK = _bool("WEFT_CHECK", False, "Verify the graph after every stage.")
 CHECK_NUMERICS = _bool(
     "WEFT_NUMERICS",

@@ -246,11 +246,8 @@ class Graph(ScopedGraph):
         if definition.shape_rule is not None:
             infer_shapes(op)
         self._apply_scopes(op)
-        if scopes.context is None:
-            for tensor in inputs:
-                context = tensor.op._control_flow_context
-                if context is not None:
-                    context.check_used_by(op, tensor)
+        if scopes.context is None and not scopes.context_comes_later:
+            self._check_contexts(op)
         with self._lock:
             self._ops.append(op)
             op._id = len(self._ops)
@@ -263,6 +260,13 @@ class Graph(ScopedGraph):
         for controller in scopes.controllers:
             controller.seen.add(op)
         return op
+
+    def _check_contexts(self, op: Operation) -> None:
+        """ValueError if `op`, outside of every control-flow context, may not use its inputs."""
+        for tensor in op.inputs:
+            context = tensor.op._control_flow_context
+            if context is not None:
+                context.check_used_by(op, tensor)
 
     def _node_name(self, name: str | bytes) -> str:
         if isinstance(name, bytes):

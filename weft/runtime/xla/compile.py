@@ -29,6 +29,7 @@ from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import NotCompilable
+from weft.runtime.xla.names import named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
@@ -118,7 +119,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     switch = _switch(jax, unit, device, sharding)
-    jitted = jax.jit(trace.run, donate_argnums=(0,))
+    run = named(trace.run, unit, (spec.cells, spec.inputs, spec.factor))
+    jitted = jax.jit(run, donate_argnums=(0,))
     platform = None if device is None else device.platform
     with warnings.catch_warnings(), _precision(jax), tracing_for(platform):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -127,7 +129,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = _lowered(jax.jit(trace.run), trace, args)
+            lowered = _lowered(jax.jit(run), trace, args)
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
@@ -136,6 +138,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
         cache.trim()
+    note_program(run.__name__, executable)
     factor = spec.factor if trace.objects.guessed else 0
     if on_host:
         _check_loops(unit, executable)
