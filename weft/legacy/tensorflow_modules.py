@@ -421,6 +421,18 @@ contrib.quantize.python
     weft.lib.contrib.quantize.quant_ops: quant_ops
     weft.lib.contrib.quantize.quantize: quantize
     tf.contrib.quantize: quantize_graph
+contrib.input_pipeline.python
+contrib.input_pipeline.python.ops
+    tf.contrib.input_pipeline: input_pipeline_ops
+contrib.memory_stats.python
+contrib.memory_stats.python.ops
+    tf.contrib.memory_stats: memory_stats_ops
+contrib.periodic_resample.python
+contrib.periodic_resample.python.ops
+    tf.contrib.periodic_resample: periodic_resample_op
+contrib.reduce_slice_ops.python
+contrib.reduce_slice_ops.python.ops
+    tf.contrib.reduce_slice_ops: reduce_slice_ops
 contrib.recurrent.python
     tf.contrib.recurrent: recurrent_api
 contrib.recurrent.python.ops
