@@ -110,7 +110,7 @@ def _blocks(operation: Any) -> list[Any]:
     for region in operation.regions:
         for block in region.blocks:
             operations = list(block.operations)
-            if len(operations) > _FEW:
+            if len(operations) > 2:
                 found.append(block)
             for inner in operations:
                 if len(inner.operation.regions):
