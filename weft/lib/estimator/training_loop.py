@@ -28,13 +28,18 @@ def train(
         # The master is busy with evaluations, so that the first worker writes the summaries.
         hooks += _summaries_of_first_worker(config, spec)
         summary_steps, log_steps = 0, None
+    # A worker that only collectives join to the others starts its own variables.
+    alone = has_own_session(config)
+    if alone and not config.is_chief:
+        saving, summary_steps, log_steps = [], 0, None
+    chief_hooks = spec.training_chief_hooks if config.is_chief else ()
     with MonitoredTrainingSession(
-        master=config.master,
-        is_chief=config.is_chief,
+        master="" if alone else config.master,
+        is_chief=config.is_chief or alone,
         checkpoint_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=hooks,
-        chief_only_hooks=(*saving, *spec.training_chief_hooks),
+        chief_only_hooks=(*saving, *chief_hooks),
         save_checkpoint_secs=0,  # by the hooks above
         save_summaries_steps=summary_steps,
         config=config.session_config,
@@ -42,6 +47,11 @@ def train(
         log_step_count_steps=log_steps,
     ) as session:
         return _run_steps(session, spec)
+
+
+def has_own_session(config: Any) -> bool:
+    strategy = config.train_distribute
+    return strategy is not None and bool(strategy.extended._has_own_session)
 
 
 def _run_steps(session: Any, spec: EstimatorSpec) -> Any:
