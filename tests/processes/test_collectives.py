@@ -9,6 +9,7 @@ import pytest
 
 from tests.processes.group import run_group
 
+pytestmark = pytest.mark.timeout(600)
 SIZE = 4
 
 
