@@ -55,6 +55,7 @@ FAMILIES = {
             "profiler",
             "testing",
             "contrib",
+            "horovod",
         ),
     ),
 }

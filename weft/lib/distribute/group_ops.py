@@ -15,6 +15,8 @@ from weft.graph.graph import get_default_graph
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops.array import array
+from weft.ops.devices.process_collectives import BETWEEN_PROCESSES
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.process_group import current
 from weft.ops.math import casts, math
 
@@ -34,6 +36,14 @@ def _keys() -> dict[str, int]:
     return {"group_size": current().size, "group_key": _GROUP_KEY, "instance_key": number}
 
 
+def _collective(kind: str, *inputs: Any, **attrs: Any) -> Any:
+    """A node of TensorFlow's; eagerly, what would take its place in a step."""
+    if executing_eagerly():
+        found, _ = BETWEEN_PROCESSES[kind](*inputs, 0, **attrs, **_keys())
+        return found
+    return getattr(raw, kind)(*inputs, **attrs, **_keys())
+
+
 def _carrier(dtype: Any) -> Any:
     """A type that collectives have, and that holds all values of `dtype`."""
     if dtype in _NATIVE:
@@ -51,9 +61,9 @@ def reduce(tensor: Any, merge: str = "Add", mean: bool = False, name: str | None
     if current().size == 1:
         return array.identity(tensor, name=name)
     given = casts.cast(tensor, _carrier(tensor.dtype))
-    found = raw.CollectiveReduce(
-        given, merge_op=merge, final_op="Div" if mean else "Id", subdiv_offsets=[0], name=name,
-        **_keys(),
+    found = _collective(
+        "CollectiveReduce", given, merge_op=merge, final_op="Div" if mean else "Id",
+        subdiv_offsets=[0], name=name,
     )  # fmt: skip
     found.set_shape(tensor.shape)
     return casts.cast(found, tensor.dtype)
@@ -122,7 +132,7 @@ def _gathered(tensor: Any) -> Any:
     """The rows of all processes, each of which has as many."""
     given = casts.cast(tensor, _carrier(tensor.dtype))
     shape = given.shape.as_list() if given.shape.is_fully_defined() else None
-    found = raw.CollectiveGather(given, shape=shape, **_keys())
+    found = _collective("CollectiveGather", given, shape=shape)
     return casts.cast(found, tensor.dtype)
 
 
@@ -131,16 +141,15 @@ def broadcast(tensor: Any, root: int = 0, name: str | None = None) -> Any:
     tensor = convert_to_tensor(tensor)
     if current().size == 1:
         return array.identity(tensor, name=name)
-    carrier, keys = _carrier(tensor.dtype), _keys()
+    carrier = _carrier(tensor.dtype)
     if not tensor.shape.is_fully_defined():
         return _broadcast_of_any_shape(tensor, root, name)
     shape = tensor.shape.as_list()
     if current().rank == root:
-        found = raw.CollectiveBcastSend(
-            casts.cast(tensor, carrier), shape=shape, name=name, **keys
-        )
+        given = casts.cast(tensor, carrier)
+        found = _collective("CollectiveBcastSend", given, shape=shape, name=name)
     else:
-        found = raw.CollectiveBcastRecv(T=carrier, shape=shape, name=name, **keys)
+        found = _collective("CollectiveBcastRecv", T=carrier, shape=shape, name=name)
     return casts.cast(found, tensor.dtype)
 
 
