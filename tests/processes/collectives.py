@@ -36,7 +36,9 @@ def _collectives(x: Any, rank: int, size: int) -> dict[str, Any]:
     group = dict(group_size=size, group_key=1)
     reduce = dict(subdiv_offsets=[0], **group)
     everyone = [list(range(size))]
-    mean = ops.CollectiveReduce(input=x * 2, instance_key=9, merge_op="Add", final_op="Div", **reduce)
+    mean = ops.CollectiveReduce(
+        input=x * 2, instance_key=9, merge_op="Add", final_op="Div", **reduce
+    )
     whole = tf.cast(x, tf.int32) - 3
     found = {
         "mean": mean,

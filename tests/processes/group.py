@@ -1,4 +1,4 @@
-"""Runs functions of a module in several processes of one group: `group.py SIZE FOLDER FUNCTION ...`.
+"""Runs functions in several processes of one group: `group.py SIZE FOLDER FUNCTION ...`.
 
 weft and jax are imported once, and the processes are forked from there: what takes most of the time
 of a small program is done once. Each process writes what its functions return, or the error they
@@ -56,7 +56,6 @@ def free_port() -> int:
 def _main(size: int, folder: Path, functions: list[str]) -> None:
     import jax  # noqa: F401
 
-    import weft  # noqa: F401
     import weft.runtime.xla.processes  # noqa: F401
 
     address = f"localhost:{free_port()}"

@@ -21,9 +21,7 @@ def found(tmp_path_factory):
         models = tmp_path_factory.mktemp(f"model{size}")
         results.append(run_group(folder, size, *names, MODEL_DIR=str(models)))
     four, one = results
-    return {
-        program: ([each[i] for each in four], one[0][i]) for i, program in enumerate(PROGRAMS)
-    }
+    return {program: ([each[i] for each in four], one[0][i]) for i, program in enumerate(PROGRAMS)}
 
 
 def assert_close(found, wanted):

@@ -107,8 +107,7 @@ def _reduced_at_once(tensors: Sequence[Any], mean: bool) -> list[Any]:
     sizes = [each.shape.num_elements() for each in tensors]
     parts = array.split(reduce(flat, mean=mean), sizes)
     return [
-        array.reshape(part, each.shape.as_list())
-        for part, each in zip(parts, tensors, strict=True)
+        array.reshape(part, each.shape.as_list()) for part, each in zip(parts, tensors, strict=True)
     ]
 
 

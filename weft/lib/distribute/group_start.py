@@ -30,7 +30,7 @@ def _updates(variable: Any, root: int) -> list[Any]:
 class GroupStartHook(SessionRunHook):
     """The first process reads the latest checkpoint, if there is one; all go on from there.
 
-    Others must not read it themselves: they may come when it is not the latest any more, or not yet.
+    Others must not read it themselves: they may come too early or too late for it.
     """
 
     def __init__(self, checkpoint_dir: str | None, scaffold: Any) -> None:

@@ -151,4 +151,5 @@ class LearningRateWarmupCallback(LearningRateScheduleCallback):
         assert self.end_epoch is not None
         if epoch == self.end_epoch - 1 and self.verbose > 0 and rank() == 0:
             rate = backend.get_value(self.model.optimizer.lr)
-            print(f"\nEpoch {epoch + 1}: finished gradual learning rate warmup to {rate:g}.")
+            text = f"\nEpoch {epoch + 1}: finished gradual learning rate warmup to {rate:g}."
+            print(text)  # noqa: T201

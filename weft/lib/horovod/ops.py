@@ -54,9 +54,7 @@ class Compression:
 def checked_op(op: Any, average: bool | None = None) -> int:
     """`op`, or what the older argument `average` says; the mean if neither is given."""
     if op is not None and average is not None:
-        raise ValueError(
-            "The op parameter supersedes average. Please provide only one of them."
-        )
+        raise ValueError("The op parameter supersedes average. Please provide only one of them.")
     if op is None:
         return Sum if average is False else Average
     if op == Adasum:
@@ -88,9 +86,7 @@ def reduced(tensors: Sequence[Any], mean: bool, compression: Any) -> list[Any]:
     """
     packed = [compression.compress(convert_to_tensor(each)) for each in tensors]
     sums = group_ops.reduce_all([each for each, _ in packed])
-    found = [
-        compression.decompress(each, ctx) for each, (_, ctx) in zip(sums, packed, strict=True)
-    ]
+    found = [compression.decompress(each, ctx) for each, (_, ctx) in zip(sums, packed, strict=True)]
     return [each / casts.cast(size(), each.dtype) for each in found] if mean else found
 
 

@@ -18,9 +18,7 @@ from weft.ops.kit.shared import invalid
 Array = Any
 
 SUM_ATTRS = "T: {bfloat16, float, int32, uint32}"
-SPLIT_ATTRS = (
-    "T: {numbertype, bool}, concat_dimension: int, split_dimension: int, split_count: int"
-)
+SPLIT_ATTRS = "T: {numbertype, bool}, concat_dimension: int, split_dimension: int, split_count: int"
 
 
 def _check_alone(members: Array) -> None:
