@@ -57,6 +57,7 @@ FAMILIES = {
             "profiler",
             "testing",
             "contrib",
+            "horovod",
         ),
     ),
 }

@@ -15,6 +15,7 @@ from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.collectives import reach_processes
 from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
@@ -102,6 +103,7 @@ def finish(
     if flags.CONTROL_FLOW.value != "nodes":
         fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)
+    reach_processes(graph)
     optimize(graph, options)
     _show(observe, f"20_optimized{suffix}", graph)
 
