@@ -140,7 +140,9 @@ class BertInJax(transformer.Jax):
             mixed = self.dropped(next(keys), self.attend(f"{i}", x, next(keys)))
             x = self.norm(f"{i}/norm1", x + mixed)
             hidden = jax.nn.gelu(self.dense(f"{i}/up", x), approximate=False)
-            x = self.norm(f"{i}/norm2", x + self.dropped(next(keys), self.dense(f"{i}/down", hidden)))
+            x = self.norm(
+                f"{i}/norm2", x + self.dropped(next(keys), self.dense(f"{i}/down", hidden))
+            )
         first = x.reshape(size.batch, size.length, size.width)[:, 0]
         return first.astype("float32")
 
