@@ -53,6 +53,7 @@ FAMILIES = {
             "distributions",
             "estimator",
             "profiler",
+            "debug",
             "testing",
             "contrib",
         ),

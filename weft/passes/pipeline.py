@@ -32,13 +32,17 @@ from weft.passes.verify import verify
 
 @dataclass(frozen=True)
 class Options:
-    """The optimizations that a session asks for."""
+    """The optimizations that a session asks for.
+
+    `as_written`: none, not even what is always done, for a debugger to see every node.
+    """
 
     fold: bool = True
     cse: bool = True
     simplify: bool = True
     hold_receives: bool = False
     transfers: PartitionOptions = PLAIN
+    as_written: bool = False
 
 
 ALL = Options()
@@ -95,7 +99,9 @@ def finish(
     """Optimizes the graph of one device, in place."""
     if suffix:
         _show(observe, f"14_partition{suffix}", graph)
-    sink_ref_reads(graph)
+    sink_ref_reads(graph, keep=options.as_written)
+    if options.as_written:
+        return
     if flags.CONTROL_FLOW.value != "nodes":
         fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
-
-from tensorboard.compat.proto.tfprof_log_pb2 import OpLogProto
 
 from weft.core import errors
 from weft.graph.graph import get_default_graph
 from weft.lib.profiler import report
-from weft.lib.profiler.flops import UnknownShape, flops_of
-from weft.lib.profiler.options import TRAINABLE_VARIABLES, ProfileOptionBuilder
+from weft.lib.profiler.options import ProfileOptionBuilder
 from weft.lib.profiler.scopes import profile_scopes
 from weft.lib.profiler.statistics import FIELDS, Node, nodes_of
 from weft.lib.profiler.types import profile_types
@@ -87,26 +83,6 @@ def advise(graph: Any = None, run_meta: Any = None, options: Any = 0) -> Any:
     if run_meta is not None:
         profiler.add_step(-1, run_meta)
     return profiler.advise(options or _CHECKERS)
-
-
-def write_op_log(
-    graph: Any, log_dir: str, op_log: Any = None, run_meta: Any = None, add_trace: bool = True
-) -> None:
-    """Writes operations' costs and types to `log_dir/tfprof_log`, for the profiler's own tools."""
-    graph = graph or get_default_graph()
-    log = OpLogProto()
-    log.log_entries.extend(op_log.log_entries if op_log is not None else ())
-    trainable = {v.op.name for v in graph.get_collection("trainable_variables")}
-    for op in graph.get_operations():
-        try:
-            cost = flops_of(op)
-        except UnknownShape:
-            cost = 0
-        if cost or op.name in trainable:
-            types = [TRAINABLE_VARIABLES] if op.name in trainable else []
-            log.log_entries.add(name=op.name, float_ops=cost, types=types)
-    with open(os.path.join(log_dir, "tfprof_log"), "wb") as file:
-        file.write(log.SerializeToString())
 
 
 class Profiler:
