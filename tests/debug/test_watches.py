@@ -196,3 +196,36 @@ def test_gradients_are_caught_on_their_way() -> None:
     assert found.tolist() == [3.0, 3.0]
     with pytest.raises(LookupError, match="any gradient tensor for x-tensor x:0"):
         debugger.gradient_tensor(x)
+
+
+def test_loops_and_branches_of_functions_are_seen_inside(tmp_path: Path) -> None:
+    tf.enable_control_flow_v2()
+    try:
+        _, total = tf.while_loop(
+            lambda i, _: i < 3,
+            lambda i, t: (
+                i + 1,
+                tf.cond(i > 1, lambda: tf.add(t, 9, name="many"), lambda: tf.add(t, 1, name="one")),
+            ),
+            [0, 0],
+            name="loop",
+        )
+    finally:
+        tf.disable_control_flow_v2()
+    with tf.Session() as session:
+        dump = dumped(session, total, tmp_path)
+    found = {d.node_name.rpartition("/")[2]: d for d in dump.dumped_tensor_data}
+    assert values(dump, found["one"].node_name) == [1, 2]
+    assert values(dump, found["many"].node_name) == [11]
+
+
+def test_a_trace_has_the_nodes_of_loops() -> None:
+    _, total = tf.while_loop(
+        lambda i, _: i < 3, lambda i, t: (i + 1, tf.add(t, 2.0, name="grown")), [0, 0.0]
+    )
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        assert session.run(total, options=options, run_metadata=metadata) == 6.0
+    names = [n.node_name for d in metadata.step_stats.dev_stats for n in d.node_stats]
+    assert names.count("while/grown") == 3

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import json
 import os
 import shutil
 import sys
@@ -18,8 +19,9 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
 
-from weft.core import flags
+from weft.core import flags, tracebacks
 from weft.legacy import old, old_world
 
 # Has a `sitecustomize` that does for other processes what `install` does for this one.
@@ -66,13 +68,34 @@ def _found(script: str) -> str:
     return (shutil.which(script, path=beside) if commands else None) or script
 
 
-def _run_notebook(source: bytes, file: str, main: ModuleType) -> None:
+def run_notebook(file: str, target: Path, goes_on: bool) -> int:
+    """Runs a notebook and writes it to `target` with what its cells show.
+
+    Returns the exit code; where it does not go on after a cell that fails, that error is raised.
+    """
+    from weft.legacy.notebook_outputs import Outputs, upgraded
+
+    source = _read(file)
+    try:
+        outputs = Outputs(upgraded(json.loads(source)), goes_on)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise CannotRun(f"{file!r} is not a notebook: {error}") from error
+    main = _new_main()
+    _prepare([file], os.path.dirname(os.path.realpath(file)))
+    try:
+        _run_notebook(source, file, main, outputs)
+    finally:
+        target.write_text(outputs.text())
+    return int(outputs.failed)
+
+
+def _run_notebook(source: bytes, file: str, main: ModuleType, recorder: Any = None) -> None:
     from weft.legacy import notebooks
 
     # Python's own display reads lines from files; cells are in memory.
-    sys.excepthook = traceback.print_exception
+    sys.excepthook = tracebacks.shortening(traceback.print_exception)
     _hide_own_frames(sys._getframe(), also=str(notebooks.__file__))
-    notebooks.run(source, file, main)
+    notebooks.run(source, file, main, recorder)
 
 
 def run_module(module: str, args: Sequence[str]) -> None:

@@ -111,6 +111,11 @@ class Graph(ScopedGraph):
         """An existing node changed: plans made from the graph are stale."""
         self._mutations += 1
 
+    def _repr_html_(self) -> str:
+        from weft.graph.pictures.graph_page import graph_frame
+
+        return graph_frame(self)
+
     def get_operations(self) -> list[Operation]:
         with self._lock:
             return list(self._ops)
@@ -238,11 +243,8 @@ class Graph(ScopedGraph):
         if definition.shape_rule is not None:
             infer_shapes(op)
         self._apply_scopes(op)
-        if scopes.context is None:
-            for tensor in inputs:
-                context = tensor.op._control_flow_context
-                if context is not None:
-                    context.check_used_by(op, tensor)
+        if scopes.context is None and not scopes.context_comes_later:
+            self._check_contexts(op)
         with self._lock:
             self._ops.append(op)
             op._id = len(self._ops)
@@ -255,6 +257,13 @@ class Graph(ScopedGraph):
         for controller in scopes.controllers:
             controller.seen.add(op)
         return op
+
+    def _check_contexts(self, op: Operation) -> None:
+        """ValueError if `op`, outside of every control-flow context, may not use its inputs."""
+        for tensor in op.inputs:
+            context = tensor.op._control_flow_context
+            if context is not None:
+                context.check_used_by(op, tensor)
 
     def _node_name(self, name: str | bytes) -> str:
         if isinstance(name, bytes):

@@ -18,11 +18,9 @@ from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
 from weft.passes.optimize.attention import fuse_attention
-from weft.passes.optimize.cse import cse
-from weft.passes.optimize.fold import fold
 from weft.passes.optimize.repeats import sum_repeats
 from weft.passes.optimize.restores import restore_variables_directly
-from weft.passes.optimize.simplify import simplify
+from weft.passes.optimize.tidy import tidy
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
@@ -115,14 +113,9 @@ def optimize(graph: ClientGraph, options: Options) -> None:
     for node in graph.nodes:
         for inner in subgraphs(node):
             optimize(inner, options)
+    folded = options.fold and not has_frames(graph)
+    tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
     if options.simplify:
-        simplify(graph)
-    if options.fold and not has_frames(graph):
-        fold(graph)
-    if options.cse:
-        cse(graph)
-    if options.simplify:
-        simplify(graph)
         fuse_attention(graph)
         sum_repeats(graph)
         restore_variables_directly(graph)

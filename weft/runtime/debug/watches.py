@@ -17,8 +17,9 @@ from weft.core import errors
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.runtime.debug import debug_ops, publish
-from weft.runtime.debug.dump import to_graph_def
+from weft.runtime.debug.dump import fill_attrs, to_graph_def
 from weft.runtime.debug.trace import HOST
 from weft.runtime.resources import Variable
 
@@ -74,8 +75,9 @@ class StepWatch:
 
     def _graph_def(self, graph: ClientGraph) -> Any:
         message = to_graph_def(graph)
-        for node, made in zip(graph.nodes, message.node, strict=True):
+        for node, made in zip(graph.nodes, list(message.node), strict=True):
             _show_reads(node, made)
+            _add_inside(node, message, made.device)
         for node in message.node:
             node.name = self._renamed.get(node.name, node.name)
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
@@ -109,7 +111,9 @@ class StepWatch:
 
     def __call__(self, node: Node, outputs: Sequence[Any]) -> None:
         name = self._renamed.get(node.name, node.name)
-        device = self._devices.get(name) or node.device or HOST
+        device = self._devices.get(name)
+        if device is None:  # an argument of a loop's body, or what a pass has put in
+            return
         for slot, value in enumerate(outputs):
             watches = self._by_tensor.get((name, slot)) or self._by_tensor.get((_ANY, -1))
             if watches and value is not None and slot < len(node.dtypes):
@@ -163,6 +167,18 @@ def _show_reads(node: Node, message: Any) -> None:
             past = source.name if i == 0 else f"{source.name}:{i}"
             names = [name for name in message.input if name != f"^{read.name}"]
             message.input[:] = [read.name if name == past else name for name in names]
+
+
+def _add_inside(node: Node, message: Any, device: str) -> None:
+    """Adds the nodes inside of a loop or conditional that is one node, to be found by name."""
+    known = {each.name for each in message.node}
+    for inner in nodes_inside(node):
+        if inner.name not in known and not inner.definition.is_argument:
+            known.add(inner.name)
+            entry = message.node.add(name=inner.name, op=inner.type, device=inner.device or device)
+            fill_attrs(entry, inner)
+            sources = [(n.name if i == 0 else f"{n.name}:{i}") for n, i in inner.inputs]
+            entry.input.extend(name for name in sources if name.partition(":")[0] in known)
 
 
 def _shown(value: Any, node: Node, slot: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import warnings
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors, flags, machine
+from weft.core import cache, errors, flags, machine
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
@@ -25,13 +26,17 @@ from weft.passes.regions.units import Unit
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import NotCompilable
+from weft.runtime.xla.names import named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
 _ASSEMBLER_ATTEMPTS = 3
+_BETWEEN_TRIMS = 256  # programs that are compiled before the cache is looked at again
+_compiled_programs = itertools.count(1)
 _lock = threading.Lock()
 _jax: Any = None
 
@@ -42,8 +47,7 @@ def load() -> Any:
     if _jax is None:
         with _lock:
             if _jax is None:
-                import jax
-
+                jax = import_hushed()
                 config: Any = jax.config
                 config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
@@ -51,6 +55,8 @@ def load() -> Any:
                     config.update("jax_compilation_cache_dir", directory)
                     config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
                     config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                    cache.trim()
+                report_cache(jax)
                 _jax = jax
     return _jax
 
@@ -113,7 +119,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     switch = _switch(jax, unit, device, sharding)
-    jitted = jax.jit(trace.run, donate_argnums=(0,))
+    run = named(trace.run, unit, (spec.cells, spec.inputs, spec.factor))
+    jitted = jax.jit(run, donate_argnums=(0,))
     platform = None if device is None else device.platform
     with warnings.catch_warnings(), _precision(jax), tracing_for(platform):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -122,13 +129,16 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = _lowered(jax.jit(trace.run), trace, args)
+            lowered = _lowered(jax.jit(run), trace, args)
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
             executable = _compiled(lowered)
         except Exception as error:
             raise_from(translate(error), error)
+    if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
+        cache.trim()
+    note_program(run.__name__, executable)
     factor = spec.factor if trace.objects.guessed else 0
     if on_host:
         _check_loops(unit, executable)
