@@ -68,7 +68,8 @@ python.debug.cli
     weft.lib.debug.offline: offline_analyzer
     weft.lib.debug.profile_analyzer: profile_analyzer_cli
     weft.lib.debug.tensor_text: tensor_format
-    weft.lib.debug.ui: base_ui readline_ui ui_factory
+    weft.lib.debug.prompt: base_ui
+    weft.lib.debug.ui: readline_ui ui_factory
     weft.lib.debug.screen: curses_ui
 python.debug.lib
     weft.lib.debug.names: common

@@ -18,8 +18,8 @@ from textual.suggester import Suggester
 from textual.widgets import Input, Static, Tree
 
 from weft.lib.debug.commands import EXPLICIT_USER_EXIT, CommandHistory
+from weft.lib.debug.prompt import BaseUI
 from weft.lib.debug.text import INIT_SCROLL_POS_KEY, MAIN_MENU_KEY, MenuItem, RichTextLines
-from weft.lib.debug.ui import BaseUI
 
 _COLORS = {"gray": "bright_black"}
 _STYLES = ("bold", "underline", "blink", "reverse")

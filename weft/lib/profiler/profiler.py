@@ -8,7 +8,8 @@ from weft.core import errors
 from weft.graph.graph import get_default_graph
 from weft.lib.profiler import report
 from weft.lib.profiler.options import ProfileOptionBuilder
-from weft.lib.profiler.scopes import profile_scopes
+from weft.lib.profiler.lines import tree_of_inputs, tree_of_lines
+from weft.lib.profiler.scopes import profile_tree, tree_of
 from weft.lib.profiler.statistics import FIELDS, Node, nodes_of
 from weft.lib.profiler.types import profile_types
 from weft.protos.profiler import AdviceProto, GraphNodeProto, MultiGraphNodeProto
@@ -27,29 +28,30 @@ def profile(
 ) -> Any:
     """Adds up what a graph costs and prints it; returns the sums as a message.
 
-    By name scope (`cmd="scope"`) or by type of operation (`"op"`). Time and memory are those of
-    the step that `run_meta` is from.
+    By name scope (`cmd="scope"`), by type of operation (`"op"`), along the edges of the graph
+    (`"graph"`) or by line of Python (`"code"`). Time and memory are those of the step that
+    `run_meta` is from.
     """
     graph = graph or get_default_graph()
     options = options or ProfileOptionBuilder.trainable_variables_parameter()
     nodes = nodes_of(graph, op_log, [] if run_meta is None else [run_meta])
-    return _profiled(nodes, cmd, options)
+    return _profiled(graph, nodes, cmd, options)
 
 
-def _profiled(nodes: dict[str, Node], cmd: str, options: dict[str, Any]) -> Any:
-    if cmd == "scope":
-        root = profile_scopes(nodes, options)
-        report.deliver(report.scope_report(root, options), options)
-        return _filled(GraphNodeProto(), root)
+def _profiled(graph: Any, nodes: dict[str, Node], cmd: str, options: dict[str, Any]) -> Any:
     if cmd == "op":
         root, groups = profile_types(nodes, options)
         report.deliver(report.type_report(root, groups, options), options)
         return _chained(root, groups)
-    if cmd in ("graph", "code"):
-        raise errors.UnimplementedError(
-            None, None, f"weft profiles by name scope ('scope') and type ('op'), not by {cmd!r}."
-        )
-    raise errors.InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
+    if cmd == "code":
+        root = profile_tree(tree_of_lines(graph, nodes, options), options, is_settled=True)
+    elif cmd in ("scope", "graph"):
+        tree = tree_of(nodes) if cmd == "scope" else tree_of_inputs(graph, nodes)
+        root = profile_tree(tree, options)
+    else:
+        raise errors.InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
+    report.deliver(report.scope_report(root, options), options)
+    return _filled(MultiGraphNodeProto() if cmd == "code" else GraphNodeProto(), root)
 
 
 def _filled(message: Any, node: Node) -> Any:
@@ -62,8 +64,8 @@ def _filled(message: Any, node: Node) -> Any:
     if isinstance(message, GraphNodeProto):
         message.total_definition_count = node.definitions
         message.devices.extend(node.devices)
-        for child in node.children:
-            _filled(message.children.add(), child)
+    for child in node.children:
+        _filled(message.children.add(), child)
     for member in node.members:
         _filled(message.graph_nodes.add(), member)
     return message
@@ -102,7 +104,7 @@ class Profiler:
         return nodes_of(self._graph, self._op_log, [meta for s in wanted for meta in wanted[s]])
 
     def _profile(self, cmd: str, options: dict[str, Any]) -> Any:
-        return _profiled(self._nodes(options.get("step", -1)), cmd, options)
+        return _profiled(self._graph, self._nodes(options.get("step", -1)), cmd, options)
 
     def profile_name_scope(self, options: dict[str, Any]) -> Any:
         return self._profile("scope", options)
