@@ -12,7 +12,7 @@ from typing import Any
 from weft.lib.profiler.filters import accounted
 from weft.lib.profiler.statistics import ROOT, Node
 
-_GRADIENT = re.compile(r"gradients/(.+?)_grad/")
+GRADIENT = re.compile(r"gradients/(.+?)_grad/")
 SUFFIX = " (gradient)"
 
 
@@ -37,7 +37,7 @@ def tree_of_lines(graph: Any, nodes: dict[str, Node], options: dict[str, Any]) -
 
 def _path(name: str, ops: dict[str, Any]) -> tuple[str, ...]:
     """The frames that made a node, outermost first."""
-    found = _GRADIENT.search(name)
+    found = GRADIENT.search(name)
     forward = ops.get(found[1]) if found is not None else None
     op = forward or ops.get(name)
     suffix = SUFFIX if forward is not None else ""

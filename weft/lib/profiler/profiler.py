@@ -7,8 +7,8 @@ from typing import Any
 from weft.core import errors
 from weft.graph.graph import get_default_graph
 from weft.lib.profiler import report
-from weft.lib.profiler.options import ProfileOptionBuilder
 from weft.lib.profiler.lines import tree_of_inputs, tree_of_lines
+from weft.lib.profiler.options import ProfileOptionBuilder
 from weft.lib.profiler.scopes import profile_tree, tree_of
 from weft.lib.profiler.statistics import FIELDS, Node, nodes_of
 from weft.lib.profiler.types import profile_types

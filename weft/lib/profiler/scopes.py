@@ -66,9 +66,7 @@ def _starting(nodes: list[Node], patterns: Any) -> list[Node]:
     return found
 
 
-def _visible(
-    nodes: list[Node], options: dict[str, Any], depth: int, by_total: bool
-) -> list[Node]:
+def _visible(nodes: list[Node], options: dict[str, Any], depth: int, by_total: bool) -> list[Node]:
     """The nodes to show; the children of one that is not take its place."""
     found = []
     for node in nodes:
