@@ -15,6 +15,7 @@ python: tf
     tf.train tf.errors tf weft.storage.events weft.legacy.internals.pywrap: pywrap_tensorflow
     weft.legacy.internals.tf2: tf2
     tf.test: _pywrap_util_port
+    tf: pywrap_tensorflow_internal
 python.client
     tf weft.client.session weft.client.fetches: session
     weft.client.timeline: timeline
@@ -56,12 +57,35 @@ python.data.experimental.ops
         optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
         scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
         unique writers
-python.debug: weft.lib.train.debug
+python.debug: weft.lib.debug
+python.debug.cli
+    weft.lib.debug.analyzer: analyzer_cli
+    weft.lib.debug.configuration: cli_config
+    weft.lib.debug.shared: cli_shared
+    weft.lib.debug.words: command_parser
+    weft.lib.debug.text weft.lib.debug.commands: debugger_cli_common
+    weft.lib.debug.expressions: evaluator
+    weft.lib.debug.offline: offline_analyzer
+    weft.lib.debug.profile_analyzer: profile_analyzer_cli
+    weft.lib.debug.tensor_text: tensor_format
+    weft.lib.debug.prompt: base_ui
+    weft.lib.debug.ui: readline_ui ui_factory
+    weft.lib.debug.screen: curses_ui
 python.debug.lib
-    weft.lib.train.debug.dump: debug_data
+    weft.lib.debug.names: common
+    weft.lib.debug.dump: debug_data
+    weft.lib.debug.gradients: debug_gradients
+    weft.lib.debug.graphs weft.lib.debug.names: debug_graphs
+    weft.lib.debug.watching: debug_utils
+    weft.lib.debug.server: grpc_debug_server
+    weft.lib.debug.profile_data: profiling
+    weft.lib.debug.tracebacks: source_remote
+    weft.lib.debug.sources: source_utils
 python.debug.wrappers
-    weft.lib.train.debug: dumping_wrapper hooks local_cli_wrapper
-    weft.lib.train.debug.watching: framework
+    weft.lib.debug.dumping: dumping_wrapper grpc_wrapper
+    weft.lib.debug.sessions: framework
+    weft.lib.debug.hooks weft.lib.debug.dumping: hooks
+    weft.lib.debug.local: local_cli_wrapper
 python.distribute
     weft.legacy.internals.summary_op_util: summary_op_util
     weft.lib.distribute.context: distribution_strategy_context
