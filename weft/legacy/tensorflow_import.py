@@ -18,6 +18,7 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import weft
+from weft.core import tracebacks
 from weft.legacy.old.versions import VersionText
 from weft.legacy.tensorflow_modules import MIRRORED, MODULES, RENAMED
 
@@ -140,7 +141,9 @@ class Finder(MetaPathFinder, Loader):
         return View(spec.name, spec.loader_state)
 
     def exec_module(self, module: ModuleType) -> None:
-        """A View has nothing to run."""
+        """A View has nothing to run. The process may have become a notebook's by now."""
+        if module.__name__ == self.root:
+            tracebacks.install()
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The program that a module is when it is run by its name; None if it is none."""
