@@ -8,6 +8,7 @@ namespace `xp` and draw word for word what TensorFlow's CPU kernels draw from th
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable
@@ -131,13 +132,25 @@ def _mix(xp: Any, rng: Array, position: Array, carried: Array, unroll: bool) -> 
     halves = position & _LOW, position >> 32, carried & _LOW, carried >> 32
     state = *(word.astype(np.uint32) for word in halves), rng[0], rng[1]
     if unroll:
-        for _ in range(_ROUNDS):
-            state = _round(state)
+        state = _all_rounds()(*state)
     else:
         from jax import lax
 
         state = lax.fori_loop(0, _ROUNDS, lambda _, state: _round(state), state)
     return state[:4]
+
+
+@functools.cache
+def _all_rounds() -> Callable[..., tuple[Array, ...]]:
+    """The rounds one after the other, traced once for all draws of a shape."""
+    import jax
+
+    def run(*state: Array) -> tuple[Array, ...]:
+        for _ in range(_ROUNDS):
+            state = _round(state)
+        return state
+
+    return jax.jit(run)
 
 
 def _round(state: tuple[Array, ...]) -> tuple[Array, ...]:

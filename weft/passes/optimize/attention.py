@@ -38,10 +38,13 @@ def fuse_attention(graph: ClientGraph, types: Collection[str] = HALF) -> None:
     if not any(is_product(node) for node in graph.nodes):
         return
     constants = Constants()
+    matcher = None
     for softmax in [node for node in graph.nodes if is_softmax(node)]:
-        found = Matcher(graph, constants).match(softmax)
+        matcher = matcher or Matcher(graph, constants)
+        found = matcher.match(softmax)
         if found is not None and is_product(found.output):
             _rewrite(graph, found)
+            matcher = None
 
 
 def _rewrite(graph: ClientGraph, found: Attention) -> None:

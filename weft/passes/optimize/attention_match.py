@@ -320,8 +320,14 @@ class Matcher:
 
 
 def is_softmax(node: Node) -> bool:
-    """Whether the node may be one: the op, or the quotient of exponentials and their sum."""
-    return node.type == "Softmax" or node.type == "RealDiv"
+    """Whether the node is one: the op, or the quotient of exponentials and their sum."""
+    if node.type not in ("Softmax", "RealDiv"):
+        return False
+    try:
+        _softmax(node)
+    except _NoMatch:
+        return False
+    return True
 
 
 def _softmax(node: Node) -> tuple[set[Node], Edge]:
