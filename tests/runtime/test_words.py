@@ -33,10 +33,10 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
         say(self)
         said.set()
 
-    def compile_slowly(lowered: Any) -> Any:
+    def compile_slowly(*args: Any) -> Any:
         assert said.wait(60)
         said.clear()
-        return compiled(lowered)
+        return compiled(*args)
 
     monkeypatch.setattr(words._Words, "_say", say_and_tell)
     monkeypatch.setattr(compiling, "_compiled", compile_slowly)

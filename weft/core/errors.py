@@ -13,6 +13,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from weft.core.user_frames import PACKAGE as PACKAGE
+from weft.core.user_frames import shown
+
 OK = 0
 CANCELLED = 1
 UNKNOWN = 2
@@ -31,8 +34,6 @@ UNAVAILABLE = 14
 DATA_LOSS = 15
 UNAUTHENTICATED = 16
 
-# The folder of this package.
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 _STARTERS = (
     *("<frozen runpy>", "runpy.py", os.path.join("bin", "weft")),
@@ -153,8 +154,6 @@ def node_text(op: Any, name: str) -> str:
 
 def locate(op: Any) -> str:
     """Where the user's program created `op`, as `"train.py:41"`."""
-    from weft.core.user_frames import shown
-
     frames = _frames(op)
     outside = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(PACKAGE)]
     if not frames:

@@ -6,8 +6,8 @@ import os
 import sys
 from types import FrameType
 
-from weft.core.errors import PACKAGE
-
+# The folder of this package.
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # What weft stands on. Other libraries may hold the user's program.
 _BELOW = frozenset({"absl", "fsspec", "google", "grpc", "jax", "jaxlib", "ml_dtypes", "numpy"})
 _PYTHON = os.path.dirname(os.__file__) + os.sep

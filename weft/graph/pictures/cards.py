@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.core.html import card
 from weft.core.user_frames import shown
-from weft.graph.operation import Operation
-from weft.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from weft.graph.operation import Operation
+    from weft.graph.tensor import Tensor
 
 _LONGEST = 200  # characters of an attribute
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.core.html import framed
-from weft.graph.graph import Graph
-from weft.graph.operation import Operation
 from weft.graph.pictures.cards import made_at
+
+if TYPE_CHECKING:
+    from weft.graph.graph import Graph
+    from weft.graph.operation import Operation
 
 MOST = 20_000  # nodes of a picture
 _HEIGHT = 460

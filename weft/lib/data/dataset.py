@@ -56,7 +56,7 @@ class Dataset(OfElements):
     def _repr_html_(self) -> str:
         from weft.lib.data.picture import dataset_table
 
-        return dataset_table(self)
+        return dataset_table(self, DatasetV1Adapter)
 
     def __iter__(self) -> Any:
         """The elements, in eager execution."""

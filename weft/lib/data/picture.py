@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from weft.client.session import Session
+from weft.core.errors import OutOfRangeError
 from weft.core.html import card, escape, table
 from weft.graph.graph import Graph
 from weft.graph.graph_util import extract_sub_graph
@@ -17,11 +18,14 @@ FIRST = 3
 _LONGEST = 300  # characters of one component
 
 
-def dataset_table(dataset: Any) -> str:
-    """What a dataset holds. Its elements are computed apart: the graph of the program stays."""
+def dataset_table(dataset: Any, of_variant: Any) -> str:
+    """What a dataset holds. Its elements are computed apart: the graph of the program stays.
+
+    `of_variant(tensor, element_spec)` makes a dataset of what an operation gives.
+    """
     about = card(type(dataset).__name__, [("element", dataset.element_spec)])
     try:
-        elements = _first_eagerly(dataset) if executing_eagerly() else _first(dataset)
+        elements = _first_eagerly(dataset) if executing_eagerly() else _first(dataset, of_variant)
     except Exception as error:  # a picture is no place for errors: the program will meet them
         reason = str(error).partition("\n")[0]
         return about + f"<i>its elements cannot be shown: {escape(reason)}</i>"
@@ -35,18 +39,15 @@ def _first_eagerly(dataset: Any) -> list[Any]:
     return [nest.map_structure(lambda tensor: tensor.numpy(), element) for element in elements]
 
 
-def _first(dataset: Any) -> list[Any]:
+def _first(dataset: Any, of_variant: Any) -> list[Any]:
     """The first elements of a copy of the dataset in a graph of its own."""
-    from weft.core.errors import OutOfRangeError
-    from weft.lib.data.dataset import DatasetV1Adapter
-
     variant = dataset._variant_tensor
     needed = extract_sub_graph(variant.graph.as_graph_def(), [variant.op.name])
     found: list[Any] = []
     with Graph().as_default() as graph:
         import_graph_def(needed, name="")
         copy = graph.get_tensor_by_name(variant.name)
-        iterator = DatasetV1Adapter(copy, dataset.element_spec).make_initializable_iterator()
+        iterator = of_variant(copy, dataset.element_spec).make_initializable_iterator()
         element = iterator.get_next()
         with Session(graph=graph) as session:
             session.run(iterator.initializer)
