@@ -162,6 +162,8 @@ VALUES: list[tuple[str, Any]] = [
     ("'%.1f %d' % (np.array([1.5]), 3)", "1.5 3"),
     ("'%s' % np.array([1.5])", "[1.5]"),
     ("np.sum(x for x in [1, 2])", 3),
+    ("type(np.meshgrid([1], [2])), type(np.broadcast_arrays([1], [[2]]))", (list, list)),
+    ("np.atleast_1d(3).tolist(), type(np.atleast_2d([1], [2]))", ([3], list)),
     ("np.vstack(map(np.ones, [2, 2])).shape", (2, 2)),
     ("np.histogram([0.0, 1.0], bins=2, normed=True)[0].tolist()", [1.0, 1.0]),
     (
