@@ -282,8 +282,10 @@ def test_files_without_a_mode_can_be_written(tmp_path: Path) -> None:
     source = f"import h5py\nPATH = {str(tmp_path / 'a.h5')!r}\n"
     source += "with h5py.File(PATH) as file:\n    file['x'] = [1, 2]\n"
     source += "with h5py.File(PATH) as file:\n    found = list(file['x'])\n"
-    source += "with h5py.File('kept', driver='core', backing_store=False) as file:\n    pass\n"
-    assert run(tmp_path, source)["found"] == [1, 2] and not Path("kept").exists()
+    source += "with h5py.File('kept', driver='core', backing_store=False) as file:\n"
+    source += "    image = file.fid == file.id\n"
+    space = run(tmp_path, source)
+    assert space["found"] == [1, 2] and space["image"] and not Path("kept").exists()
     source = "import h5py\nis_file = lambda file: isinstance(file, h5py.File)\n"
     with h5py.File(tmp_path / "a.h5", "r") as file:
         assert run(tmp_path, source)["is_file"](file)
