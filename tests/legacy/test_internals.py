@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import unittest
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -355,6 +357,24 @@ def test_a_column_keeps_a_resource_that_it_makes_when_asked() -> None:
 
     rows = tf.feature_column.input_layer({"a": tf.constant([[1.0], [2.0]])}, [Doubled()])
     assert tf.Session().run(rows).tolist() == [[2.0], [4.0]]
+
+
+def test_records_of_a_file_that_grows(tmp_path: Path) -> None:
+    """TensorBoard goes on where it was when it is told to load again."""
+    path = str(tmp_path / "records")
+    with tf.python_io.TFRecordWriter(path) as writer, ExitStack() as files:
+        writer.write(b"one")
+        writer.flush()
+        reader = pywrap_tensorflow.PyRecordReader_New(path.encode(), 0, b"")
+        files.callback(reader.Close)
+        reader.GetNext()
+        assert reader.record() == b"one" and reader.offset() == 19
+        with pytest.raises(tf.errors.OutOfRangeError):
+            reader.GetNext()
+        writer.write(b"two")
+        writer.flush()
+        reader.GetNext()
+        assert reader.record() == b"two"
 
 
 def test_all_operations_as_a_message() -> None:

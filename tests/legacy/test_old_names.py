@@ -162,6 +162,8 @@ VALUES: list[tuple[str, Any]] = [
     ("'%.1f %d' % (np.array([1.5]), 3)", "1.5 3"),
     ("'%s' % np.array([1.5])", "[1.5]"),
     ("np.sum(x for x in [1, 2])", 3),
+    ("type(np.meshgrid([1], [2])), type(np.broadcast_arrays([1], [[2]]))", (list, list)),
+    ("np.atleast_1d(3).tolist(), type(np.atleast_2d([1], [2]))", ([3], list)),
     ("np.vstack(map(np.ones, [2, 2])).shape", (2, 2)),
     ("np.histogram([0.0, 1.0], bins=2, normed=True)[0].tolist()", [1.0, 1.0]),
     (
@@ -280,8 +282,10 @@ def test_files_without_a_mode_can_be_written(tmp_path: Path) -> None:
     source = f"import h5py\nPATH = {str(tmp_path / 'a.h5')!r}\n"
     source += "with h5py.File(PATH) as file:\n    file['x'] = [1, 2]\n"
     source += "with h5py.File(PATH) as file:\n    found = list(file['x'])\n"
-    source += "with h5py.File('kept', driver='core', backing_store=False) as file:\n    pass\n"
-    assert run(tmp_path, source)["found"] == [1, 2] and not Path("kept").exists()
+    source += "with h5py.File('kept', driver='core', backing_store=False) as file:\n"
+    source += "    image = file.fid == file.id\n"
+    space = run(tmp_path, source)
+    assert space["found"] == [1, 2] and space["image"] and not Path("kept").exists()
     source = "import h5py\nis_file = lambda file: isinstance(file, h5py.File)\n"
     with h5py.File(tmp_path / "a.h5", "r") as file:
         assert run(tmp_path, source)["is_file"](file)

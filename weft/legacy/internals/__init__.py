@@ -25,6 +25,7 @@ from weft.graph import collection_def
 from weft.graph.meta_graph_parts import op_list
 from weft.graph.op_def import REGISTRY
 from weft.lib.rnn import cells
+from weft.storage.tf_record import RecordReader
 
 
 class tf2:
@@ -34,7 +35,40 @@ class tf2:
         return False
 
 
+class RecordPoller:
+    """A file of records that may still grow: a call at its end can be made again later."""
+
+    def __init__(self, reader: RecordReader) -> None:
+        self._reader, self._record = reader, b""
+
+    def GetNext(self) -> None:
+        """Goes to the next record."""
+        found = self._reader.read()
+        if found is None:
+            raise tf.errors.OutOfRangeError(None, None, "eof")
+        self._record = found
+
+    def record(self) -> bytes:
+        """The record that `GetNext` went to."""
+        return self._record
+
+    def offset(self) -> int:
+        """The place in the file after it."""
+        return self._reader.offset
+
+    def Close(self) -> None:
+        self._reader.close()
+
+
 class pywrap:
+    @staticmethod
+    def PyRecordReader_New(
+        filename: str | bytes, start_offset: int, compression_type: str | bytes, status: Any = None
+    ) -> RecordPoller:
+        """A reader of records; what cannot be opened raises its error, so that `status` is fine."""
+        kind = tf.compat.as_str(compression_type)
+        return RecordPoller(RecordReader(tf.compat.as_str(filename), kind, start_offset))
+
     @staticmethod
     def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> bytes:
         """How two serialized graphs differ; nothing when they do not."""

@@ -27,6 +27,11 @@ class File(h5py.File, metaclass=_AsBefore):  # type: ignore[misc]
         super().__init__(name, mode, *args, **options)
 
 
+def fid(file: Any) -> Any:
+    """The file in HDF5's own library."""
+    return file.id
+
+
 def _mode_of(name: Any) -> str:
     """Files that cannot be written are only read."""
     is_path = isinstance(name, str | bytes | os.PathLike)

@@ -240,6 +240,26 @@ vstack, hstack, dstack, column_stack, stack, concatenate = map(
 )
 
 
+def _as_list(name: str) -> Callable[..., Any]:
+    """The function of NumPy, its results in a list, which programs may append to.
+
+    Most only take them out of it, so that there is nothing to tell.
+    """
+    function = getattr(np, name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        found = function(*args, **options)
+        return list(found) if isinstance(found, tuple) else found
+
+    return call
+
+
+meshgrid, broadcast_arrays, atleast_1d, atleast_2d, atleast_3d = map(
+    _as_list, ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d")
+)
+
+
 def _renamed(function: Callable[..., Any], name: str, old: str, new: str) -> Callable[..., Any]:
     """`function` with the old name of a parameter."""
 

@@ -168,6 +168,15 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ("changed", "stricter since NumPy 2.4", "numpy", {"reshape": f"{_OWN}.reshape"}),
     (
         "changed",
+        "a tuple since NumPy 2.0",
+        "numpy",
+        {
+            name: f"{_OWN}.{name}"
+            for name in ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d")
+        },
+    ),
+    (
+        "changed",
         "stricter since NumPy 1.16",
         "numpy",
         {
