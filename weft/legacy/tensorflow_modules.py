@@ -368,6 +368,11 @@ core.protobuf
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.constrained_optimization.python
+    tf.contrib.constrained_optimization: candidates constrained_minimization_problem
+        constrained_optimizer
+    weft.lib.contrib.constrained_optimization.players: external_regret_optimizer
+        swap_regret_optimizer
 contrib.cudnn_rnn.python
 contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
 contrib.cudnn_rnn.python.ops

@@ -12,6 +12,7 @@ PARTS = (
     "checkpoint",
     "cluster_resolver",
     "compiler",
+    "constrained_optimization",
     "copy_graph",
     "crf",
     "cudnn_rnn",
