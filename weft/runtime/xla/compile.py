@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import platform
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags, machine
+from weft.core.at_exit import end_threads
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
@@ -45,6 +47,7 @@ def load() -> Any:
             if _jax is None:
                 import jax
 
+                atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
