@@ -10,19 +10,25 @@ from typing import Any
 from weft.client import process_config
 from weft.client.feeds import as_given, to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
+from weft.client.run_metadata import RunMetadata  # noqa: F401  (with a picture)
 from weft.client.tensor_handle import with_handles
 from weft.core import errors
 from weft.graph import stacks
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.runtime.recording import environment
 from weft.runtime.step import StepRunner
 
 _MAX_FETCHES = 4096
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
-class BaseSession:
+class SessionInterface:
+    """What runs operations: a session, or something around one."""
+
+
+class BaseSession(SessionInterface):
     """Runs operations of one graph. Safe to call from many threads at once."""
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
@@ -36,7 +42,7 @@ class BaseSession:
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._config = config = config if config is not None else process_config.current()
+        self._config = config = process_config.config_for(config)
         self._closed = False
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)
@@ -84,6 +90,11 @@ class BaseSession:
 
     def as_default(self) -> Any:
         return stacks.sessions.enter(self)
+
+    def _repr_html_(self) -> str:
+        from weft.client.pictures import session_card
+
+        return session_card(self)
 
     # ---- running ----
 
@@ -241,9 +252,11 @@ class BaseSession:
 def _runner(graph: Graph, config: Any, target: str) -> Any:
     """The runner of a session's steps: this process, or the master that `target` names."""
     if target in ("", "local"):
+        environment.begin()
         return StepRunner(graph, config)
     from weft.client.remote import RemoteRunner
 
+    environment.begin()
     return RemoteRunner(graph, config, target)
 
 

@@ -10,6 +10,7 @@ from weft.cluster.guard import security
 from weft.cluster.guard.limits import Limits, Meters
 from weft.cluster.guard.security import Credentials
 from weft.cluster.guard.unfinished import Unfinished
+from weft.cluster.recording import TraceMethods
 from weft.cluster.steps.master import LocalMaster
 from weft.cluster.steps.master_methods import MasterMethods
 from weft.cluster.steps.worker import LocalWorker
@@ -19,6 +20,7 @@ from weft.cluster.transport.frame_transport import FrameServer
 from weft.cluster.transport.listening import obstacle
 from weft.cluster.transport.methods import HOLD, HOLD_WORKER
 from weft.core import errors, flags
+from weft.runtime.recording import environment
 
 LOOPBACK = "localhost"
 _STOP_SECONDS = 1.0
@@ -71,6 +73,7 @@ class Server:
         the cluster must have one task. Without `credentials`, those in the config count, or else
         the environment's.
         """
+        environment.begin()
         self._server_def = make_server_def(
             server_or_cluster_def, job_name, task_index, protocol, config
         )
@@ -133,7 +136,11 @@ class Server:
             self._threads, options=options, maximum_concurrent_rpcs=limits.calls
         )
         owners = WorkerMethods(self.worker), MasterMethods(self.master)
-        methods = {**owners[0].methods(), **owners[1].methods()}
+        methods = {
+            name: method
+            for owner in (*owners, TraceMethods(self.worker))
+            for name, method in owner.methods().items()
+        }
         self._presences = {
             HOLD: Presence(self.master.clients.forget, self.master.close_session),
             HOLD_WORKER: Presence(

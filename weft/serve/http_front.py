@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -20,6 +18,8 @@ from starlette.routing import Route
 from weft.cluster.guard.limits import COMPLAINTS
 from weft.cluster.guard.security import Credentials, Identity
 from weft.core import errors
+from weft.pages.http import Listener
+from weft.pages.site import endpoint_of, static_file
 from weft.serve import json_text
 from weft.serve.metrics import Metrics
 from weft.serve.page import Page
@@ -33,7 +33,6 @@ _CORS = {
     "Access-Control-Allow-Methods": "POST, GET",
     "Access-Control-Allow-Headers": "Content-Type",
 }
-_START_SECONDS = 20.0
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 METRICS_PATH = "/monitoring/prometheus/metrics"
 
@@ -67,17 +66,24 @@ class HttpFront:
         self._headers = _CORS if cors else {}
         self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
         self._busy = 0
-        self._app = Starlette(
+        app = Starlette(
             routes=[
                 Route("/", self._show_page),
+                Route("/look.css", static_file("look.css")),
                 Route("/page/state", self._guarded(self._page_state)),
+                Route("/status", static_file("status.html")),
+                Route("/status.js", static_file("status.js")),
+                Route("/make.js", static_file("make.js")),
+                Route("/status.json", self._guarded(endpoint_of(page.status))),
+                Route("/graph.json", self._guarded(endpoint_of(page.graph))),
+                Route("/trace", self._guarded(endpoint_of(page.trace)), methods=["POST"]),
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),
                 Route("/{path:path}", self._guarded(self._answer), methods=_METHODS),
             ]
         )
-        self._servers: list[tuple[uvicorn.Server, threading.Thread]] = []
+        self._listener = Listener(app)
 
     # ---- who may ask ----
 
@@ -179,47 +185,9 @@ class HttpFront:
 
     def listen(self, credentials: Credentials, **where: Any) -> int:
         """Serves at a host and port, or at a socket of the file system (`uds`); the port."""
-        config = uvicorn.Config(
-            self._app, log_config=None, log_level="critical", access_log=False, lifespan="off",
-            server_header=False, date_header=False, **_tls(credentials, "uds" in where), **where,
-        )  # fmt: skip
-        server = uvicorn.Server(config)
-        failed: list[BaseException] = []
-
-        def serve() -> None:
-            try:
-                server.run()
-            except BaseException as error:  # uvicorn ends the process where it cannot listen
-                failed.append(error)
-
-        thread = threading.Thread(target=serve, name="weft-http", daemon=True)
-        thread.start()
-        until = time.monotonic() + _START_SECONDS
-        while not server.started:
-            if failed or not thread.is_alive() or time.monotonic() > until:
-                raise errors.UnavailableError(None, None, f"No HTTP server can listen at {where}")
-            time.sleep(0.01)
-        self._servers.append((server, thread))
-        sockets = server.servers[0].sockets
-        return sockets[0].getsockname()[1] if "uds" not in where else 0
+        return self._listener.listen(credentials, **where)
 
     def stop(self, seconds: float) -> None:
         """Takes no more requests; those under way have so long."""
-        for server, _ in self._servers:
-            server.config.timeout_graceful_shutdown = max(1, int(seconds))
-            server.should_exit = True
-        for _, thread in self._servers:
-            thread.join(seconds + 5.0)
+        self._listener.stop(seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _tls(credentials: Credentials, local: bool) -> dict[str, Any]:
-    """TLS for uvicorn, as the identity has it for gRPC; none on sockets of the file system."""
-    import ssl
-
-    if not credentials.cert or local:
-        return {}
-    found: dict[str, Any] = {"ssl_certfile": credentials.cert, "ssl_keyfile": credentials.key}
-    if credentials.require_client_cert:
-        found |= {"ssl_ca_certs": credentials.ca, "ssl_cert_reqs": ssl.CERT_REQUIRED}
-    return found

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from weft.core import errors
+from weft.pages import resources
+from weft.pages.pictures import items_of, picture
+from weft.pages.status import trace_limits
 from weft.serve.errors import CODE_NAMES
 from weft.serve.models import Models, Spec
 from weft.serve.observe import Observer
 from weft.serve.servable import Servable
 from weft.serve.signatures import Signature, Slot
 from weft.serve.versions import Status
+from weft.trace import files
+from weft.trace.here import record_here
 
 _SECONDS = 120
 _PARTS = 60  # of the time that is shown
@@ -22,7 +29,7 @@ class Page:
     """`html` asks for `state` again and again."""
 
     def __init__(self, models: Models, observer: Observer) -> None:
-        self._models, self._observer = models, observer
+        self._models, self._observer, self._began = models, observer, time.time()
         self.html = _HTML.read_bytes()
 
     def state(self) -> dict[str, Any]:
@@ -32,6 +39,43 @@ class Page:
             "memory": self._models.memory_used,
             "models": [self._model(name) for name in self._models.names],
         }
+
+    # ---- the state of the process ----
+
+    def status(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """As the status of a server of a cluster has it, with models for sessions."""
+        found = [each for name in self._models.names for each in self._servables(name)]
+        stores = {
+            f"{each.name}:{each.version} {device}": store
+            for each in found
+            for device, store in runner_of(each).stores.items()
+        }
+        devices = runner_of(found[0]).devices if found else []
+        return {
+            "title": "weft serve",
+            "uptime": time.time() - self._began,
+            "process": resources.process(),
+            "models": [self._model(name) for name in self._models.names],
+            "devices": resources.devices(devices, {}),
+            "variables": resources.variables(stores),
+            "queues": resources.queues(stores),
+        }
+
+    def _servables(self, name: str) -> list[Servable]:
+        return list(self._models.available(name).values())
+
+    def graph(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """The picture of the graph of a model's latest version."""
+        found = self._servables(query.get("model", ""))
+        if not found:
+            raise errors.NotFoundError(None, None, "There is no such model")
+        opened = [scope for scope in query.get("open", "").split(",") if scope]
+        latest = max(found, key=lambda each: each.version)
+        return picture(items_of(latest.session.graph), opened)
+
+    def trace(self, query: Mapping[str, str]) -> bytes:
+        """A trace of the next steps, as a file."""
+        return files.to_bytes(record_here(**trace_limits(query)))
 
     def _model(self, name: str) -> dict[str, Any]:
         try:
@@ -68,6 +112,11 @@ class Page:
             "batch": [sum(part) / len(part) if part else None for part in batches],
             "failed": failed,
         }
+
+
+def runner_of(servable: Servable) -> Any:
+    """The plans and stores of a version."""
+    return servable.session._runner
 
 
 def _quantile(values: list[float], part: float) -> float | None:

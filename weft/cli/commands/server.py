@@ -23,6 +23,7 @@ EXAMPLES = """\
 """
 
 _MEGABYTE = 1 << 20
+_MISSING = "the page of --status needs libraries: pip install 'weft[serve]' (missing: {})"
 
 
 def add_parser(commands: Any) -> Any:
@@ -41,6 +42,14 @@ def add_parser(commands: Any) -> Any:
         "--insecure", action="store_true",
         help="listen to other machines without a token or TLS: anyone who reaches the port may run"
         " anything",
+    )  # fmt: skip
+    server.add_argument(
+        "--status", metavar="PORT", type=count,
+        help="show the state of the server in a page at this port (0: one that is free)",
+    )  # fmt: skip
+    server.add_argument(
+        "--status-host", metavar="HOST", default="localhost",
+        help="where the page is shown (localhost, to this machine only)",
     )  # fmt: skip
     files = server.add_argument_group("files that graphs may read and write (default: all)")
     only = files.add_mutually_exclusive_group()
@@ -111,6 +120,20 @@ def _check_address(
     Identity(credentials_of(arguments)).check_open_to(address, arguments.insecure)
 
 
+def _show_status(arguments: Any, server: Server) -> None:
+    """Starts the page of the server, if one is wanted."""
+    if arguments.status is None:
+        return
+    try:
+        from weft.pages.status import ServerStatus
+    except ModuleNotFoundError as error:
+        raise ValueError(_MISSING.format(error.name)) from None
+    credentials = credentials_of(arguments)
+    Identity(credentials).check_open_to(f"{arguments.status_host}:0", arguments.insecure)
+    site = ServerStatus(server).site(credentials)
+    sys.stdout.write(f"status at {site.listen(arguments.status_host, arguments.status)}\n")
+
+
 def run(arguments: Any) -> int:
     """Serves until the process is told to stop."""
     try:
@@ -121,10 +144,11 @@ def run(arguments: Any) -> int:
             cluster, job_name=job, task_index=index,
             credentials=credentials_of(arguments), limits=_limits(arguments),
         )  # fmt: skip
+        sys.stdout.write(f"{server.task} at {server.target}\n")
+        _show_status(arguments, server)
     except (errors.OpError, ValueError, TypeError) as error:
         complain("server", error)
         return 2
-    sys.stdout.write(f"{server.task} at {server.target}\n")
     sys.stderr.write(f"weft server: {server.reach}\n")
     sys.stdout.flush()
     try:

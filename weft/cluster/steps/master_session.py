@@ -50,6 +50,7 @@ class MasterSession:
         transfers = PartitionOptions(options.transfers.as_bfloat16, self.incarnations)
         self.options = replace(options, transfers=transfers)
         self.running = RunningSteps()
+        self.steps_run = 0
         self.partials = PartialSteps(self._step, self._needs, self.running)
         self._steps: dict[Any, DistributedStep] = {}
         self._callables: dict[int, StepCall] = {}
@@ -111,6 +112,7 @@ class MasterSession:
         deadline = self._deadline(call.options)
         step = self._step(names, tuple(call.fetches), tuple(call.targets), deadline)
         values = [value for _, value in call.feeds]
+        self.steps_run += 1
         return step.run(values, call.options, deadline, self.running, watch)
 
     def _deadline(self, options: Any) -> float | None:

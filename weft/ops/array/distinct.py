@@ -12,7 +12,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.traits import HOST
+from weft.graph.traits import HOST, ON_DEVICE
 from weft.ops.kit.shared import invalid
 
 _FEW = 400  # integers that a dictionary numbers faster than sorting does
@@ -125,7 +125,8 @@ _UNIQUE_V2_ATTRS = "T: type, Taxis: {int32, int64} = int64, out_idx: {int32, int
     outputs="y: T, idx: out_idx",
     attrs=_UNIQUE_ATTRS,
     shape=_unique_vector,
-    traits=HOST,
+    # With a GPU's work, as in TensorFlow: optimizers have it beside the variables they update.
+    traits=HOST | ON_DEVICE,
 )
 def unique_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     if x.ndim == 1 and x.dtype.kind in "iu" and len(x) < _FEW:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import platform
 import threading
 import time
@@ -14,27 +15,32 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors, flags, machine
+from weft.core import cache, errors, flags, machine
 from weft.core.at_exit import end_threads
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
 from weft.ops.kit.target import tracing_for
-from weft.passes.client_graph import Edge
+from weft.passes.client_graph import Edge, Node
 from weft.passes.control_flow.fold import subgraphs
 from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
 from weft.passes.regions.units import Unit
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
+from weft.runtime.xla import processes
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import NotCompilable
+from weft.runtime.xla.names import named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
 _ASSEMBLER_ATTEMPTS = 3
+_BETWEEN_TRIMS = 256  # programs that are compiled before the cache is looked at again
+_compiled_programs = itertools.count(1)
 _lock = threading.Lock()
 _jax: Any = None
 
@@ -45,8 +51,7 @@ def load() -> Any:
     if _jax is None:
         with _lock:
             if _jax is None:
-                import jax
-
+                jax = import_hushed()
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 config.update("jax_enable_x64", True)
@@ -55,6 +60,8 @@ def load() -> Any:
                     config.update("jax_compilation_cache_dir", directory)
                     config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
                     config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                    cache.trim()
+                report_cache(jax)
                 _jax = jax
     return _jax
 
@@ -109,7 +116,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     on_host = device is None or device.platform == "cpu"
     trace.says_done = not unit.outputs and on_host
     written = list(unit.cells.values())
-    sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
+    is_collective = has_collectives(unit.nodes)
+    sharding = _sharding(jax, device, is_collective)
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
@@ -117,7 +125,9 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     switch = _switch(jax, unit, device, sharding)
-    jitted = jax.jit(trace.run, donate_argnums=(0,))
+    run = named(trace.run, unit, (spec.cells, spec.inputs, spec.factor))
+    whole = processes.across(run, device) if is_collective else run
+    jitted = jax.jit(whole, donate_argnums=(0,), keep_unused=is_collective)
     kind = None if device is None else device.platform
     with warnings.catch_warnings(), _precision(jax), tracing_for(kind):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -126,13 +136,18 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = _lowered(jax.jit(trace.run), trace, args)
+            lowered = _lowered(jax.jit(whole, keep_unused=is_collective), trace, args)
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
             executable = _compiled(lowered, _options(spec) if on_host else None)
         except Exception as error:
             raise_from(translate(error), error)
+    if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
+        cache.trim()
+    note_program(run.__name__, executable)
+    if is_collective:
+        executable = processes.GroupProgram(executable, device)
     factor = spec.factor if trace.objects.guessed else 0
     if on_host:
         _check_loops(unit, executable)
@@ -141,6 +156,20 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
         trace.objects.watched, trace.checked, trace.beforehand,
     )  # fmt: skip
+
+
+def has_collectives(nodes: Sequence[Node]) -> bool:
+    """Whether any of the nodes, or of those inside of them, reaches other processes."""
+    return any(
+        node.definition.collective or any(has_collectives(g.nodes) for g in subgraphs(node))
+        for node in nodes
+    )
+
+
+def _sharding(jax: Any, device: Any, is_collective: bool) -> Any:
+    if is_collective:
+        return processes.sharding(device)
+    return jax.sharding.SingleDeviceSharding(device) if device is not None else None
 
 
 def _lowered(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
@@ -220,7 +249,8 @@ def single_op(definition: OpDef, attrs: dict[str, Any]) -> Callable[..., Sequenc
         if key not in programs:
             if len(programs) > 64:
                 programs.clear()
-            programs[key] = _compiled_alone(_one(definition, attrs, fixed), specs)
+            alone = _compiled_between_processes if definition.collective else _compiled_alone
+            programs[key] = alone(_one(definition, attrs, fixed), specs)
         return [np.asarray(v) for v in programs[key](moving)]
 
     return call
@@ -237,6 +267,15 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
     if not is_countable(traced.jaxpr):
         raise largest.error()
     return guarded(_compiled(traced.lower()), largest)
+
+
+def _compiled_between_processes(run: Callable[..., Any], specs: Sequence[Any]) -> Any:
+    """`run` compiled for these shapes and types, over all processes of the group."""
+    jax = load()
+    sharding = processes.sharding(None)
+    args = [_abstract(jax, spec, sharding) for spec in specs]
+    jitted = jax.jit(processes.across(run, None), keep_unused=True)
+    return processes.GroupProgram(_compiled(jitted.lower(args)), None)
 
 
 def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:
@@ -256,6 +295,7 @@ def translate(error: Exception) -> Exception:
         ("RESOURCE_EXHAUSTED", errors.ResourceExhaustedError),
         ("INVALID_ARGUMENT", errors.InvalidArgumentError),
         ("UNIMPLEMENTED", errors.UnimplementedError),
+        ("UNKNOWN", errors.UnknownError),
     ):
         if text.startswith(prefix):
             return kind(None, None, text)

@@ -100,7 +100,9 @@ def compute_once(module: Any) -> int:
         for block in _blocks(function):
             if len(block.operations) >= _SHORT:
                 count += _cut_block(module, block, apart, keepers)
-            count += _cut_before_reductions(module, block, apart, sizes, keepers)
+            # A chain that was cut just now ends there.
+            ends = apart.union(keepers.values())
+            count += _cut_before_reductions(module, block, ends, sizes, keepers)
     return count
 
 

@@ -37,6 +37,7 @@ from weft.runtime.xla.compile import Program, Spec, compile_region, load, transl
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.stopping import call_stoppably, take_switch
 from weft.runtime.xla.tracer import inner_random
+from weft.runtime.xla.words import announced
 
 MAX_PROGRAMS = 64
 FEW_SIGNATURES = 3  # so many are compiled without further ado
@@ -309,7 +310,8 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
         )
-        return compile_region(self.unit, self.cells, spec, self.store.device)
+        with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
+            return compile_region(self.unit, self.cells, spec, self.store.device)
 
     def rngs(self) -> np.ndarray:
         """The states of the region's generators, a row each."""

@@ -25,6 +25,7 @@ from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
 from weft.runtime.xla.lower import NotCompilable, lower
+from weft.runtime.xla.names import scope_of
 from weft.runtime.xla.room import Largest, is_hollow
 from weft.runtime.xla.traced_state import Cell, Objects
 
@@ -135,7 +136,8 @@ class Tracer:
                 inputs[i] = inputs[i].read()
             too_large = self.largest.expect(node, inputs)
             given = self.known_parts.bounds(node, inputs)
-            outputs = self._call(node, given) if too_large is None else ()
+            with scope_of(node):
+                outputs = self._call(node, given) if too_large is None else ()
         except (NotCompilable, errors.InternalError):
             raise
         except Exception as error:
