@@ -13,6 +13,8 @@ from common import arguments, load, report
 ROWS, BATCH, RECORDS, FEATURES = 20_000, 64, 4_000, 32
 SAMPLES, SAMPLE_SECONDS = 7, 0.25
 
+_WORDS = "the quick brown fox jumps over a lazy dog while twelve others watch".split()
+
 Make = Callable[[Any, str], Any]
 
 
@@ -103,13 +105,51 @@ def noisy(tf: Any, folder: str) -> Any:
     return dataset.map(with_noise).batch(BATCH)
 
 
+def texts(tf: Any, folder: str) -> Any:
+    """Lines of a file: split into words, words into buckets, filled up to the longest."""
+    name = Path(folder) / "lines"
+    random = np.random.default_rng(0)
+    lengths = random.integers(3, 20, RECORDS)
+    name.write_text("".join(" ".join(random.choice(_WORDS, n)) + "\n" for n in lengths))
+    lines = tf.data.TextLineDataset(str(name)).repeat()
+    words = lines.map(lambda line: tf.string_split([line]).values)
+    ids = words.map(lambda found: tf.string_to_hash_bucket_fast(found, 1000))
+    return ids.padded_batch(BATCH, [None])
+
+
+def pictures(tf: Any, folder: str) -> Any:
+    """JPEG files: read, decoded, resized, cropped and flipped at random, in batches kept ready."""
+    random = np.random.default_rng(0)
+    names = []
+    with tf.Graph().as_default(), tf.Session() as session:
+        pixels = tf.placeholder(tf.uint8, [240, 320, 3])
+        encoded = tf.image.encode_jpeg(pixels)
+        y, x = np.mgrid[:240, :320]
+        for i in range(32):
+            waves = np.stack([np.sin(x / 40 + i), np.cos(y / 30), np.sin((x + y) / 50)], -1)
+            noisy = 127 + 100 * waves + random.integers(-8, 8, waves.shape)
+            names.append(str(Path(folder) / f"{i}.jpeg"))
+            data = session.run(encoded, {pixels: noisy.clip(0, 255).astype(np.uint8)})
+            Path(names[-1]).write_bytes(data)
+
+    def augmented(name: Any) -> Any:
+        image = tf.image.decode_jpeg(tf.read_file(name), channels=3)
+        image = tf.image.resize_images(image, [160, 160])
+        image = tf.random_crop(image, [144, 144, 3], seed=1)
+        return tf.image.random_flip_left_right(image, seed=2) / 127.5 - 1.0
+
+    dataset = tf.data.Dataset.from_tensor_slices(names).shuffle(32, seed=1).repeat()
+    return dataset.map(augmented, num_parallel_calls=2).batch(16).prefetch(2)
+
+
 CASES: dict[str, Make] = {
     "slices": slices, "map": mapped, "records": records, "generator": generated, "images": images,
-    "singles": singles, "sampled": sampled, "noisy": noisy,
+    "singles": singles, "sampled": sampled, "noisy": noisy, "texts": texts, "pictures": pictures,
 }  # fmt: skip
 
 
-def seconds_per_step(tf: Any, make: Make, folder: str) -> float:
+def seconds_per_step(tf: Any, make: Make, folder: str) -> tuple[float, float]:
+    """Of one batch: by the clock, and of all cores together."""
     with tf.Graph().as_default(), tf.Session() as session:
         iterator = tf.data.make_initializable_iterator(make(tf, folder))
         element = iterator.get_next()
@@ -119,22 +159,26 @@ def seconds_per_step(tf: Any, make: Make, folder: str) -> float:
         )
         for _ in range(30):
             step()
-        times = []
+        times, all_steps, spent_by_cores = [], 0, time.process_time()
         for _ in range(SAMPLES):
             steps, began = 0, time.perf_counter()
             while (spent := time.perf_counter() - began) < SAMPLE_SECONDS:
                 step()
                 steps += 1
             times.append(spent / steps)
-    return statistics.median(times)
+            all_steps += steps
+        spent_by_cores = time.process_time() - spent_by_cores
+    return statistics.median(times), spent_by_cores / all_steps
 
 
 def main() -> None:
     impl = arguments(__doc__)
     tf = load(impl)
     with tempfile.TemporaryDirectory() as folder:
-        found = {name: seconds_per_step(tf, make, folder) for name, make in CASES.items()}
-    report("data", impl, sum(found.values()), **found)
+        both = {name: seconds_per_step(tf, make, folder) for name, make in CASES.items()}
+    found = {name: clock for name, (clock, _) in both.items()}
+    cores = {f"{name} cores": spent for name, (_, spent) in both.items()}
+    report("data", impl, sum(found.values()), **found, **cores)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import tensorflow_env
 from common import HERE, environment
+from operation_cases.texts import PICTURES, make_pictures
 from operation_worker import CASES
 from rich.console import Console
 from rich.progress import Progress
@@ -165,8 +168,18 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write every time to this file")
     options = parser.parse_args()
     chosen = [n for n in CASES if not options.only or any(word in n for word in options.only)]
+    with tempfile.TemporaryDirectory() as folder:
+        make_pictures(Path(folder))
+        os.environ[PICTURES] = folder
+        rows = measure_all(chosen, options)
+    show(rows, options.beside)
+    if options.json:
+        options.json.write_text(json.dumps([vars(row) for row in rows], indent=1))
+
+
+def measure_all(chosen: list[str], options: argparse.Namespace) -> list[Row]:
     workers = [Worker(impl, python) for impl, python in pythons(options).items()]
-    rows = []
+    rows: list[Row] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(chosen))
         for name in chosen:
@@ -177,9 +190,7 @@ def main() -> None:
             progress.advance(task)
     for worker in workers:
         worker.end()
-    show(rows, options.beside)
-    if options.json:
-        options.json.write_text(json.dumps([vars(row) for row in rows], indent=1))
+    return rows
 
 
 if __name__ == "__main__":

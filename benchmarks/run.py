@@ -80,6 +80,8 @@ ROWS = [
     Row("tf.data: images, two calls at a time", "data", 1, "images"),
     Row("tf.data: drawn from four datasets, in batches", "data", 1, "sampled"),
     Row("tf.data: a function with random numbers, in batches", "data", 1, "noisy"),
+    Row("tf.data: lines into words, padded batches", "data", 1, "texts"),
+    Row("tf.data: JPEG files, resized and augmented", "data", 1, "pictures"),
     Row("100,000 ragged rows made dense", "ragged", 1, "to_tensor"),
     Row("the same, joined", "ragged", 1, "concat"),
     Row("the same, gathered", "ragged", 1, "gather"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import io
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from operation_cases.case import Case, Random, below, floats, of
 
+PICTURES = "BENCHMARK_PICTURES"
 _WORDS = "the quick brown fox jumps over a lazy dog while 12 others, half asleep, watch it".split()
 
 
@@ -35,20 +37,24 @@ def csv_lines(random: Random) -> Any:
     return np.array([b",".join(b"%d" % n for n in row) for row in rows], object)
 
 
-def picture(height: int, width: int, kind: str) -> Any:
-    """A smooth picture with some noise, as a file of this kind."""
+def picture(kind: str) -> Any:
+    """A function that reads a picture that `make_pictures` has made."""
+    return lambda random: np.array((Path(os.environ[PICTURES]) / kind).read_bytes(), object)
 
-    def make(random: Random) -> Any:
-        from PIL import Image
 
-        y, x = np.mgrid[:height, :width]
-        smooth = np.stack([np.sin(x / 40), np.cos(y / 30), np.sin((x + y) / 50)], -1)
-        values = 127 + 100 * smooth + random.integers(-8, 8, (height, width, 3))
-        file = io.BytesIO()
-        Image.fromarray(values.clip(0, 255).astype(np.uint8)).save(file, kind)
-        return np.array(file.getvalue(), object)
+def make_pictures(folder: Path) -> None:
+    """Writes a smooth picture with some noise, 480 by 640, as a JPEG and a PNG.
 
-    return make
+    Not every implementation's environment has a library for that.
+    """
+    from PIL import Image
+
+    y, x = np.mgrid[:480, :640]
+    smooth = np.stack([np.sin(x / 40), np.cos(y / 30), np.sin((x + y) / 50)], -1)
+    noise = np.random.default_rng(0).integers(-8, 8, smooth.shape)
+    image = Image.fromarray((127 + 100 * smooth + noise).clip(0, 255).astype(np.uint8))
+    for kind in ("jpeg", "png"):
+        image.save(folder / kind, kind)
 
 
 def raw_floats(random: Random) -> Any:
@@ -122,7 +128,7 @@ def _augmented(tf: Any, data: Any) -> Any:
     return tf.image.random_brightness(image, 0.2, seed=3)
 
 
-_JPEG = of(picture(480, 640, "jpeg"))
+_JPEG = of(picture("jpeg"))
 TEXTS = [
     Case("split 1000 lines", of(lines(1000, 12)), _split, fed=True),
     Case(
@@ -179,7 +185,7 @@ TEXTS = [
     Case("decode JPEG 480x640", _JPEG, lambda tf, x: tf.image.decode_jpeg(x, channels=3), fed=True),
     Case(
         "decode PNG 480x640",
-        of(picture(480, 640, "png")),
+        of(picture("png")),
         lambda tf, x: tf.image.decode_png(x, channels=3),
         fed=True,
     ),

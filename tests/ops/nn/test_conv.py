@@ -250,3 +250,21 @@ def test_padding_is_symmetric_where_it_may_be(length, size, stride, padding, edg
     name = padding if pads is None else "EXPLICIT"
     window = window_of((length,), (size,), (stride,), (1,), name, pads)
     assert conv_lowering._edges(window) == [edges]
+
+
+@pytest.mark.parametrize(
+    ("stride", "dilation", "padding", "m"),
+    [((1, 1), (1, 1), "SAME", 1), ((2, 1), (1, 1), "VALID", 2), ((1, 1), (2, 3), "SAME", 2),
+     ((3, 2), (1, 1), "SAME", 3)],
+)  # fmt: skip
+def test_depthwise_filters_row_by_row(stride, dilation, padding, m):
+    """The gradient that is added up by rows is the transpose of XLA's own convolution."""
+    random = np.random.RandomState(0)
+    x = random.randn(2, 11, 9, 4).astype(np.float32)
+    window = window_of(x.shape[1:3], (3, 2), stride, dilation, padding)
+    g = random.randn(2, *window.output, 4 * m).astype(np.float32)
+    found = conv_lowering._depthwise_filter_by_rows(x, g, window, m)
+    wanted = conv_lowering._transpose(
+        lambda w: conv_lowering._xla(x, w, window), (3, 2, 1, 4 * m), g
+    )
+    np.testing.assert_allclose(found, np.reshape(wanted, [3, 2, 4, m]), rtol=1e-4, atol=1e-4)

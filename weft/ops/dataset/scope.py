@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.at_exit import watch
 from weft.core.errors import CancelledError
 
 
@@ -42,7 +43,9 @@ class Scope:
         with self.lock:
             self._threads += 1
         label = f"weft-data-{name}"
-        threading.Thread(target=self._run, args=(run,), name=label, daemon=True).start()
+        thread = threading.Thread(target=self._run, args=(run,), name=label, daemon=True)
+        watch(self, thread)
+        thread.start()
 
     def _run(self, run: Callable[[], None]) -> None:
         try:

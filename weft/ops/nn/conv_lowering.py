@@ -388,6 +388,8 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     def by_taps(x: Array, g: Array) -> Array:
         import jax.numpy as jnp
 
+        if len(window.size) == 2:
+            return _depthwise_filter_by_rows(x, g, window, m)
         over = tuple(range(x.ndim - 1))
         parts = [g[..., i::m] for i in range(m)]
         sums = [
@@ -399,3 +401,30 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     if target_platform() != "cpu":
         return by_xla(x, g)
     return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)
+
+
+def _depthwise_filter_by_rows(x: Array, g: Array, window: Window, m: int) -> Array:
+    """Adds up row by row what the filters get, for all columns; then over the columns.
+
+    A sum over positions with channels last goes through memory once for every few channels.
+    """
+    import jax.numpy as jnp
+    from jax import lax
+
+    x, (high, wide) = fit(x, window), window.output
+    parts = [g[..., i::m] for i in range(m)]
+    last = (wide - 1) * window.stride[1] + 1
+
+    def add_row(i: Any, totals: list[Array]) -> list[Array]:
+        rows = lax.dynamic_slice_in_dim(x, i * window.stride[0], window.extent[0], 1)
+        rows = rows[:, :: window.dilation[0]]
+        gradients = [lax.dynamic_slice_in_dim(part, i, 1, 1) for part in parts]
+        starts = [j * window.dilation[1] for j in range(window.size[1])]
+        pieces = [rows[:, :, j : j + last : window.stride[1]] for j in starts]
+        terms = (piece * gradient for piece in pieces for gradient in gradients)
+        return [total + term for total, term in zip(totals, terms, strict=True)]
+
+    nothing = jnp.zeros((x.shape[0], window.size[0], wide, x.shape[-1]), x.dtype)
+    totals = lax.fori_loop(0, high, add_row, [nothing] * (window.size[1] * m))
+    sums = jnp.stack([jnp.sum(total, axis=(0, 2)) for total in totals], axis=1)
+    return jnp.moveaxis(sums.reshape(*window.size, m, -1), 2, 3)

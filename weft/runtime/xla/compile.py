@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import platform
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import cache, errors, flags, machine
+from weft.core.at_exit import end_threads
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
@@ -50,6 +52,7 @@ def load() -> Any:
         with _lock:
             if _jax is None:
                 jax = import_hushed()
+                atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
