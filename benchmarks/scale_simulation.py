@@ -55,13 +55,13 @@ class Measured:
             bandwidth=found["dense_bytes"] / moved[0],
             compute=statistics.median(steps),
             jitter=sorted(each / statistics.median(steps) for each in steps),
-            latency=self._sum(0) / 2,
+            latency=self.sum_seconds(0) / 2,
         )
         self.shared_bytes = max(2 * found["dense_bytes"] / moved[1], self.costs.bandwidth)
         # A worker's step may use several cores: so many fit at a time.
         self.at_a_time = max(1, round(self.cores / max(found["steps"]["cores"], 1.0)))
 
-    def _sum(self, which: int, processes: str = "2") -> float:
+    def sum_seconds(self, which: int, processes: str = "2") -> float:
         sizes = sorted(self.found["sums"][processes], key=int)
         return float(self.found["sums"][processes][sizes[which]])
 
@@ -72,7 +72,7 @@ class Measured:
     @property
     def collective(self) -> Costs:
         """The costs of an all-reduce between processes of this machine."""
-        seconds = max(self._sum(1) - 2 * self.costs.latency, 1e-6)
+        seconds = max(self.sum_seconds(1) - 2 * self.costs.latency, 1e-6)
         return replace(self.costs, bandwidth=self.sum_bytes / seconds)
 
     def update_cost(self) -> float:
@@ -135,7 +135,7 @@ def against_measurements(measured: Measured) -> list[tuple[str, int, float, floa
         rows.append(("training (steps/s)", int(n), rate, simulated))
     for n in found["sums"]:
         seconds = ring(measured.collective, int(n), measured.sum_bytes)
-        rows.append(("all-reduce (ms)", int(n), 1e3 * measured._sum(1, n), 1e3 * seconds))
+        rows.append(("all-reduce (ms)", int(n), 1e3 * measured.sum_seconds(1, n), 1e3 * seconds))
     return rows
 
 
