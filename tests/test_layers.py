@@ -55,8 +55,10 @@ FAMILIES = {
             "distributions",
             "estimator",
             "profiler",
+            "debug",
             "testing",
             "contrib",
+            "horovod",
         ),
     ),
 }

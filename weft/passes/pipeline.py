@@ -15,6 +15,7 @@ from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.collectives import reach_processes
 from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
@@ -32,7 +33,10 @@ from weft.passes.verify import verify
 
 @dataclass(frozen=True)
 class Options:
-    """The optimizations that a session asks for."""
+    """The optimizations that a session asks for.
+
+    `as_written`: none, not even what is always done, for a debugger to see every node.
+    """
 
     fold: bool = True
     cse: bool = True
@@ -40,6 +44,7 @@ class Options:
     half: DType | None = None  # products in this precision, on devices that gain from it
     hold_receives: bool = False
     transfers: PartitionOptions = PLAIN
+    as_written: bool = False
 
 
 ALL = Options()
@@ -98,10 +103,13 @@ def finish(
         _show(observe, f"14_partition{suffix}", graph)
     if not gains_from_half(graph):
         options = replace(options, half=None)
-    sink_ref_reads(graph)
+    sink_ref_reads(graph, keep=options.as_written)
+    if options.as_written:
+        return
     if flags.CONTROL_FLOW.value != "nodes":
         fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)
+    reach_processes(graph)
     optimize(graph, options)
     _show(observe, f"20_optimized{suffix}", graph)
 
