@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.errors import FailedPreconditionError
+from weft.core.errors import FailedPreconditionError, UnknownError
 from weft.core.processes import Place
 from weft.ops.kit import process_group
 
@@ -25,6 +25,8 @@ _COME_SECONDS = 300
 _ALIVE_SECONDS = 60
 # Others may have work to do when this process is done: it waits at its end, while they live.
 _LEAVE_SECONDS = 7 * 24 * 3600
+
+_CARRIERS = ("Gloo", "NCCL")  # what errors between processes name
 
 _lock = threading.Lock()
 
@@ -135,9 +137,16 @@ class GroupProgram:
 
     def __call__(self, *args: Any) -> Any:
         given = [self._placed(value) for value in self._jax.tree.leaves(args)]
-        results = self._executable.execute_sharded(given)
-        values = [each[0] for each in results.disassemble_into_single_device_arrays()]
-        self._jax.block_until_ready(values)
+        try:
+            results = self._executable.execute_sharded(given)
+            values = [each[0] for each in results.disassemble_into_single_device_arrays()]
+            self._jax.block_until_ready(values)
+        except Exception as error:
+            if not any(name in str(error) for name in _CARRIERS):
+                raise
+            raise UnknownError(
+                None, None, f"A process of the group has ended, or cannot be reached: {error}"
+            ) from error
         return self._jax.tree.unflatten(self._outputs, values)
 
     def _placed(self, value: Any) -> Any:
