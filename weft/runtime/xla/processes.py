@@ -43,9 +43,15 @@ def join(place: Place) -> None:
             raise FailedPreconditionError(
                 None, None, f"This process is in a group already: {process_group.current()}"
             )
-        jax = import_hushed()
-        jax.config.update("jax_cpu_collectives_implementation", "gloo")
-        jax.config.update("jax_enable_preemption_service", False)  # it keeps SIGTERM to itself
+        _initialize(import_hushed(), place)
+        process_group.enter(place)
+        atexit.register(_leave_at_exit)
+
+
+def _initialize(jax: Any, place: Place) -> None:
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.config.update("jax_enable_preemption_service", False)  # it keeps SIGTERM to itself
+    try:
         jax.distributed.initialize(
             place.coordinator,
             place.size,
@@ -56,8 +62,13 @@ def join(place: Place) -> None:
             heartbeat_timeout_seconds=_ALIVE_SECONDS,
             shutdown_timeout_seconds=_LEAVE_SECONDS,
         )
-        process_group.enter(place)
-        atexit.register(_leave_at_exit)
+    except RuntimeError as error:
+        if "must be called before" not in str(error):
+            raise
+        raise FailedPreconditionError(
+            None, None, "A process must join its group before it computes anything: make the"
+            " strategy, or call hvd.init(), first."
+        ) from error  # fmt: skip
 
 
 def _own_devices(place: Place) -> list[int] | None:
