@@ -55,6 +55,7 @@ FAMILIES = {
             "distributions",
             "estimator",
             "profiler",
+            "debug",
             "testing",
             "contrib",
             "horovod",

@@ -48,7 +48,9 @@ def net() -> tf.Tensor:
 
 
 def report_of(printed: str) -> str:
-    return printed.split("Profile:")[1].rstrip() + "\n"
+    text, end, _ = printed.split("Profile:")[1].partition("\n======")
+    assert end
+    return text.rstrip() + "\n"
 
 
 def test_float_operations_by_scope(net, capsys):
@@ -187,5 +189,57 @@ def test_the_log_of_operations(net, tmp_path: Path):
 def test_what_cannot_be_asked(net):
     with pytest.raises(tf.errors.InvalidArgumentError, match="unknown cmd: x"):
         tf.profiler.profile(cmd="x")
-    with pytest.raises(tf.errors.UnimplementedError, match="not by 'code'"):
-        tf.profiler.profile(cmd="code")
+
+
+def dense(x: tf.Tensor, name: str) -> tf.Tensor:
+    w = variable(name, [x.shape[1].value, 4])
+    return tf.matmul(x, w, name=f"{name}_product")
+
+
+def trained() -> tuple[tf.Tensor, tf.Operation]:
+    hidden = dense(tf.placeholder(tf.float32, [2, 8], name="x"), "first")
+    loss = tf.reduce_mean(dense(hidden, "second"), name="loss")
+    return loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+
+def test_by_line_of_python(capsys):
+    trained()
+    asked = Options(Options.float_operation()).with_node_names(
+        show_name_regexes=[".*:(dense|trained).*"]
+    )
+    found = tf.profiler.profile(cmd="code", options=asked.build())
+    report = report_of(capsys.readouterr().out)
+    assert isinstance(found, tf.profiler.MultiGraphNodeProto)
+    lines = [line.strip() for line in report.splitlines()]
+    # Products of 2x8 with 8x4 and of 2x4 with 4x4; their gradients are the same lines', apart.
+    made = [line for line in lines if f":{dense.__code__.co_firstlineno + 2}:dense" in line]
+    assert sorted(line.partition(":dense")[2] for line in made) == [
+        " (128/128 flops)", " (64/64 flops)", " (gradient) (128/128 flops)",
+        " (gradient) (256/256 flops)",
+    ]  # fmt: skip
+    above = [line for line in lines if ":trained (gradient)" in line]
+    sums = [line.partition("(gradient) ")[2] for line in above]
+    assert sums == ["(0/256 flops)", "(0/128 flops)", "(8/8 flops)"]
+    assert report.splitlines()[1] == "node name | # float_ops"
+
+
+def test_along_the_graph(capsys):
+    trained()
+    asked = Options(Options.float_operation()).with_node_names(start_name_regexes=["loss"])
+    found = tf.profiler.profile(cmd="graph", options=asked.build())
+    (loss,) = found.children
+    assert loss.name == "loss" and loss.float_ops == 8
+    plain = Options(Options.float_operation()).with_empty_output().build()
+    assert tf.profiler.profile(cmd="graph", options=plain).total_float_ops == (
+        tf.profiler.profile(cmd="scope", options=plain).total_float_ops
+    )
+    assert "_TFProfRoot (--/" in capsys.readouterr().out
+
+
+def test_the_frame_of_a_report(net, capsys):
+    tf.profiler.profile(options=Options.float_operation())
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "=========================Options============================="
+    assert lines[2] == "-max_depth                  10000"
+    assert "-output                     stdout:" in lines
+    assert lines[-1] == "======================End of Report=========================="

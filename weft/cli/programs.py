@@ -82,7 +82,9 @@ def run_notebook(file: str, target: Path, goes_on: bool) -> int:
     except (ValueError, AttributeError, TypeError) as error:
         raise CannotRun(f"{file!r} is not a notebook: {error}") from error
     main = _new_main()
-    _prepare([file], os.path.dirname(os.path.realpath(file)))
+    folder = os.path.dirname(os.path.realpath(file))
+    _prepare([file], folder)
+    os.chdir(folder)  # as Jupyter has it
     try:
         _run_notebook(source, file, main, outputs)
     finally:

@@ -24,7 +24,11 @@ _MAX_FETCHES = 4096
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
-class BaseSession:
+class SessionInterface:
+    """What runs operations: a session, or something around one."""
+
+
+class BaseSession(SessionInterface):
     """Runs operations of one graph. Safe to call from many threads at once."""
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -37,18 +37,28 @@ class _Limits(threading.local):
     """The deadline of the step of this thread, by time.monotonic; None if there is no limit.
 
     `running`: the steps of its session, where it is known. `compiles`: its second run compiles,
-    however many shapes have come before.
+    however many shapes have come before. `observe`: sees every node that runs, in loops as well.
     """
 
     deadline: float | None = None
     running: Steps | None = None
     compiles = False
+    observe: Callable[..., None] | None = None
 
     def check(self) -> None:
         if self.running is not None:
             self.running.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise deadline_error()
+
+    @contextmanager
+    def observed(self, observe: Callable[..., None]) -> Iterator[None]:
+        """`observe` sees the nodes that run inside, of loops and branches too."""
+        before, self.observe = self.observe, observe
+        try:
+            yield
+        finally:
+            self.observe = before
 
     @contextmanager
     def not_counted(self) -> Iterator[None]:

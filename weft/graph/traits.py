@@ -88,7 +88,8 @@ class Sources:
     `is_constant`: an attribute holds the value. `is_argument`: an input of the step, or of a graph
     that a node holds. `is_given`: either of them, whose values are there before the step runs.
     `is_placeholder`: the value must be fed. `is_variable`: the node names a variable. `on_device`:
-    what it names lies in the memory of its device.
+    what it names lies in the memory of its device; or it runs on the host, but may be placed with
+    the work of a device.
     """
 
     is_constant: bool = False

@@ -15,6 +15,7 @@ python: tf
     tf.train tf.errors tf weft.storage.events weft.legacy.internals.pywrap: pywrap_tensorflow
     weft.legacy.internals.tf2: tf2
     tf.test: _pywrap_util_port
+    tf: pywrap_tensorflow_internal
 python.client
     tf weft.client.session weft.client.fetches: session
     weft.client.timeline: timeline
@@ -56,12 +57,35 @@ python.data.experimental.ops
         optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
         scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
         unique writers
-python.debug: weft.lib.train.debug
+python.debug: weft.lib.debug
+python.debug.cli
+    weft.lib.debug.analyzer: analyzer_cli
+    weft.lib.debug.configuration: cli_config
+    weft.lib.debug.shared: cli_shared
+    weft.lib.debug.words: command_parser
+    weft.lib.debug.text weft.lib.debug.commands: debugger_cli_common
+    weft.lib.debug.expressions: evaluator
+    weft.lib.debug.offline: offline_analyzer
+    weft.lib.debug.profile_analyzer: profile_analyzer_cli
+    weft.lib.debug.tensor_text: tensor_format
+    weft.lib.debug.prompt: base_ui
+    weft.lib.debug.ui: readline_ui ui_factory
+    weft.lib.debug.screen: curses_ui
 python.debug.lib
-    weft.lib.train.debug.dump: debug_data
+    weft.lib.debug.names: common
+    weft.lib.debug.dump: debug_data
+    weft.lib.debug.gradients: debug_gradients
+    weft.lib.debug.graphs weft.lib.debug.names: debug_graphs
+    weft.lib.debug.watching: debug_utils
+    weft.lib.debug.server: grpc_debug_server
+    weft.lib.debug.profile_data: profiling
+    weft.lib.debug.tracebacks: source_remote
+    weft.lib.debug.sources: source_utils
 python.debug.wrappers
-    weft.lib.train.debug: dumping_wrapper hooks local_cli_wrapper
-    weft.lib.train.debug.watching: framework
+    weft.lib.debug.dumping: dumping_wrapper grpc_wrapper
+    weft.lib.debug.sessions: framework
+    weft.lib.debug.hooks weft.lib.debug.dumping: hooks
+    weft.lib.debug.local: local_cli_wrapper
 python.distribute
     weft.legacy.internals.summary_op_util: summary_op_util
     weft.lib.distribute.context: distribution_strategy_context
@@ -379,6 +403,14 @@ contrib.grid_rnn.python.ops
 contrib.image.python
 contrib.image.python.ops
     tf.contrib.image: image_ops
+contrib.kernel_methods.python
+    tf.contrib.kernel_methods: kernel_estimators losses
+contrib.kernel_methods.python.mappers
+    weft.lib.contrib.kernel_methods.mappers: dense_kernel_mapper random_fourier_features
+contrib.linear_optimizer.python
+    tf.contrib.linear_optimizer: sdca_optimizer
+contrib.linear_optimizer.python.ops
+    tf.contrib.linear_optimizer: sdca_ops sparse_feature_column
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
@@ -410,6 +442,12 @@ contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
 contrib.metrics.python
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
+contrib.model_pruning.python
+    weft.lib.contrib.model_pruning.pruning weft.lib.contrib.model_pruning.masks: pruning
+    tf.contrib.model_pruning: learning strip_pruning_vars_lib
+contrib.model_pruning.python.layers
+    weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
+        rnn_cells
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
@@ -421,6 +459,18 @@ contrib.quantize.python
     weft.lib.contrib.quantize.quant_ops: quant_ops
     weft.lib.contrib.quantize.quantize: quantize
     tf.contrib.quantize: quantize_graph
+contrib.input_pipeline.python
+contrib.input_pipeline.python.ops
+    tf.contrib.input_pipeline: input_pipeline_ops
+contrib.memory_stats.python
+contrib.memory_stats.python.ops
+    tf.contrib.memory_stats: memory_stats_ops
+contrib.periodic_resample.python
+contrib.periodic_resample.python.ops
+    tf.contrib.periodic_resample: periodic_resample_op
+contrib.reduce_slice_ops.python
+contrib.reduce_slice_ops.python.ops
+    tf.contrib.reduce_slice_ops: reduce_slice_ops
 contrib.recurrent.python
     tf.contrib.recurrent: recurrent_api
 contrib.recurrent.python.ops

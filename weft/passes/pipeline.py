@@ -33,7 +33,10 @@ from weft.passes.verify import verify
 
 @dataclass(frozen=True)
 class Options:
-    """The optimizations that a session asks for."""
+    """The optimizations that a session asks for.
+
+    `as_written`: none, not even what is always done, for a debugger to see every node.
+    """
 
     fold: bool = True
     cse: bool = True
@@ -41,6 +44,7 @@ class Options:
     half: DType | None = None  # products in this precision, on devices that gain from it
     hold_receives: bool = False
     transfers: PartitionOptions = PLAIN
+    as_written: bool = False
 
 
 ALL = Options()
@@ -99,7 +103,9 @@ def finish(
         _show(observe, f"14_partition{suffix}", graph)
     if not gains_from_half(graph):
         options = replace(options, half=None)
-    sink_ref_reads(graph)
+    sink_ref_reads(graph, keep=options.as_written)
+    if options.as_written:
+        return
     if flags.CONTROL_FLOW.value != "nodes":
         fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-def sink_ref_reads(graph: ClientGraph) -> None:
+def sink_ref_reads(graph: ClientGraph, keep: bool = False) -> None:
+    """Takes the reads out; with `keep` they stay, and come before what used them."""
     old: dict[Edge, Edge] = {}
     gone: dict[Node, list[Node]] = {}
     for node in graph.nodes:
@@ -20,10 +21,21 @@ def sink_ref_reads(graph: ClientGraph) -> None:
         if source.dtypes[i]._is_ref_dtype:
             old[node, 0] = old.get((source, i), (source, i))
             gone[node] = [source]
-    if gone:
+    if keep:
+        _follow(graph, set(gone))
+        graph.replace(old)
+    elif gone:
         targets = set(graph.targets)
         graph.nodes = [node for node in graph.nodes if node not in gone or node in targets]
         graph.replace(old, {n: to for n, to in gone.items() if n not in targets})
+
+
+def _follow(graph: ClientGraph, reads: set[Node]) -> None:
+    """Lets the users of some reads run after them, if they take the variable itself."""
+    for node in graph.nodes:
+        used = [n for n, _ in node.inputs if n in reads and n not in node.controls]
+        if node not in reads and used:
+            node.controls = [*node.controls, *dict.fromkeys(used)]
 
 
 def is_reference(edge: Edge) -> bool:

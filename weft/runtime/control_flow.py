@@ -45,6 +45,15 @@ def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> P
     return Plan(graph, store, nested=True, may_wait=may_wait)
 
 
+def _observed(plan: Plan, values: Sequence[Any]) -> list[Any]:
+    """Runs a plan; if the step around it is observed, so is this."""
+    if limits.observe is None:
+        return plan.run(values)
+    from weft.runtime.continuation import StepContext
+
+    return plan.run(values, StepContext(limits.observe))
+
+
 class _While:
     """Runs the condition, then the body, until the condition is false."""
 
@@ -67,7 +76,9 @@ class _While:
         fixed = list(inputs[self.variables :])
         count = [0]
         try:
-            if self.tiny is None or self.parts != self._parts():
+            if limits.observe is not None:
+                state = self._run_observed(state, fixed, count)
+            elif self.tiny is None or self.parts != self._parts():
                 state = self._run(state, fixed, count)
             else:
                 state = self._run_tiny(state, fixed, count)
@@ -88,6 +99,13 @@ class _While:
                 self.parts = self._parts()
                 self.tiny = straight_loop(*self.parts, self.variables)
                 return self._run_tiny(state, fixed, count)
+        return state
+
+    def _run_observed(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
+        while _observed(self.condition, state + fixed)[0]:
+            state = _observed(self.body, state + fixed)
+            count[0] += 1
+            limits.check()
         return state
 
     def _parts(self) -> tuple[Prepared, Prepared]:
@@ -128,7 +146,7 @@ class _If:
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         side = int(bool(np.asarray(inputs[0])))
-        results: list[Any] = self.branches[side].run(inputs[1:])
+        results: list[Any] = _observed(self.branches[side], inputs[1:])
         return self.outputs(side, results, lambda reference: reference.read())
 
     def outputs(self, side: int, results: list[Any], read: Callable[[Any], Any]) -> list[Any]:

@@ -21,7 +21,7 @@ from weft.core.errors import raise_from
 from weft.runtime.frames import DEAD, Frame, Iteration
 from weft.runtime.host.interpret import Observer, with_node
 from weft.runtime.inbox import Inbox
-from weft.runtime.limits import RunningSteps
+from weft.runtime.limits import RunningSteps, limits
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import Task, TaskGraph
 
@@ -156,7 +156,11 @@ class Executor:
         self.flush()
         self._note_start(task, iteration)
         try:
-            promise = task.run(iteration.values)
+            if self.observe is None:
+                promise = task.run(iteration.values)
+            else:
+                with limits.observed(self.observe):
+                    promise = task.run(iteration.values)
         except Exception as error:
             raise_from(with_iteration(error, task, frame, iteration), error)
         if promise is None:

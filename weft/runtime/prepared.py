@@ -190,7 +190,11 @@ class Prepared:
         return self.by_node
 
     def _show_constants(self, observe: Observer) -> None:
-        """Constants are there before a step begins, but are a part of it."""
+        """Constants and handles are there before a step begins, but are a part of it."""
         now = time.perf_counter()
+        slots = self.plan.slots
+        for node in self.layout.handles:
+            if (node, 0) in slots:
+                observe(node, [], [self.template[slots[node, 0]]], now, now)
         for node in self.layout.constants:
             observe(node, [], [node.attrs["value"]], now, now)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump, report
 from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
+from weft.runtime.debug.watches import StepNames, StepWatch, is_watched
 from weft.runtime.devices.device import device_set, local_devices
 from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
@@ -39,6 +43,12 @@ _MAX_PLANS = 1024
 _LARGE = machine.large()
 _PIECE = 1 << 26  # bytes that are copied in a fraction of a second
 AnyPlan = Plan | PartitionedPlan
+
+
+class _Watched(NamedTuple):
+    """The key of a plan whose every node a debugger sees."""
+
+    key: Any
 
 
 class StepRunner:
@@ -67,6 +77,8 @@ class StepRunner:
         if config is not None:
             self._period = config.placement_period
             self._model_period = config.graph_options.build_cost_model
+        self._watched_runs = itertools.count()
+        self._plan_runs: WeakKeyDictionary[Any, Iterator[int]] = WeakKeyDictionary()
         self._counts = bool(self._period or self._model_period)
         self._lock = threading.Lock()
 
@@ -87,17 +99,20 @@ class StepRunner:
         try:
             if self._counts:
                 options = self._count_step(options)
+            if options is not None and is_watched(options):
+                key = _Watched(object() if key is None else key)
             plan = self._plans.get((key, feeds))
             if plan is None or self._mutations != self.graph._mutations:
                 # Planning may take as long as the step.
                 with deadline_scope(self._deadline(options) or limits.deadline):
                     plan = self._plan(fetches, targets, feeds, key)
+            names = StepNames.of(feeds, fetches, targets) if type(key) is _Watched else None
             deadline = None
             if options is not None or self.timeout_in_ms:
                 deadline = self._deadline(options)
             if deadline is not None:
                 with deadline_scope(deadline):
-                    results = self._run_observed(plan, values, options, metadata, deadline)
+                    results = self._run_observed(plan, values, options, metadata, deadline, names)
                     return self._to_user(results, plan)
             if (
                 options is not None
@@ -105,7 +120,7 @@ class StepRunner:
                 or self.numeric_check
                 or self.reports_nodes
             ):
-                results = self._run_observed(plan, values, options, metadata, deadline)
+                results = self._run_observed(plan, values, options, metadata, deadline, names)
             else:
                 results = plan.run(values, self._ends)
             return self._to_user(results, plan) if results else results
@@ -131,7 +146,7 @@ class StepRunner:
                 self._mutations = self.graph._mutations
             plan = self._plans.get((key, feeds))
             if plan is None:
-                plan = self.make_plan(fetches, targets, feeds)
+                plan = self.make_plan(fetches, targets, feeds, type(key) is _Watched)
                 if len(self._plans) >= _MAX_PLANS:
                     self._plans.pop(next(iter(self._plans)))
                 if key is not None:
@@ -139,12 +154,14 @@ class StepRunner:
             return plan
 
     def make_plan(
-        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
-    ) -> AnyPlan:
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor],
+        as_written: bool = False,
+    ) -> AnyPlan:  # fmt: skip
         check_unique(feeds)
+        options = replace(self.options, as_written=True) if as_written else self.options
         with report.timed(2, lambda: f"plan of {sum(len(p.graph.nodes) for p in parts)} nodes"):
             observer = report.stages(dump.observer())
-            parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
+            parts = prepare(feeds, fetches, targets, options, observer, self.place)
             if len(parts) > 1:
                 return PartitionedPlan(parts, self.stores, self.pool)
             return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
@@ -174,10 +191,16 @@ class StepRunner:
         return time.monotonic() + limit / 1000 if limit > 0 else None
 
     def _run_observed(
-        self, plan: Any, values: Any, options: Any, metadata: Any, deadline: float | None
-    ) -> list[Any]:
+        self, plan: Any, values: Any, options: Any, metadata: Any, deadline: float | None,
+        names: StepNames | None,
+    ) -> list[Any]:  # fmt: skip
         trace = StepTrace() if options is not None and options.trace_level > 0 else None
         check = NumericCheck() if self.numeric_check else None
+        watch = None
+        if names is not None:
+            watch = StepWatch(options.debug_options, plan.graphs, names)
+            count = self._plan_runs.setdefault(plan, itertools.count())
+            watch.begin(values, next(self._watched_runs), next(count))
 
         def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
             if check is not None:
@@ -186,10 +209,16 @@ class StepRunner:
                 report.node_run(node, outputs, start, end)
             if trace is not None:
                 trace(node, outputs, start, end)
+            if watch is not None:
+                watch(node, outputs)
 
-        is_seen = trace is not None or check is not None or self.reports_nodes
+        is_seen = any(each is not None for each in (trace, check, watch)) or self.reports_nodes
         context = StepContext(observe if is_seen else None, deadline, self.running)
-        results: list[Any] = plan.run(values, context)
+        try:
+            results: list[Any] = plan.run(values, context)
+        finally:
+            if watch is not None:
+                watch.finish()
         if metadata is not None:
             metadata.Clear()
             if trace is not None:
@@ -197,8 +226,8 @@ class StepRunner:
                 self.place.learn(metadata.step_stats)
                 metadata.cost_graph.CopyFrom(self.place.costs.to_proto())
             if options is not None and options.output_partition_graphs:
-                for graph in plan.graphs:
-                    metadata.partition_graphs.append(dump.to_graph_def(graph))
+                graphs = map(dump.to_graph_def, plan.graphs) if watch is None else watch.graphs
+                metadata.partition_graphs.extend(graphs)
         return results
 
     def partial_run(

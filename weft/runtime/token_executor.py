@@ -6,6 +6,7 @@ spreads to whatever needs it until a Merge takes a live input.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,17 @@ class TokenExecutor(Executor):
             return
         if not dead:
             _STEER.get(task.kind, _pass_on)(task, iteration)
+            if self.observe is not None:
+                self._show_steered(task, iteration)
         self.finish(task, frame, iteration, dead)
+
+    def _show_steered(self, task: Task, iteration: Iteration) -> None:
+        """Shows what goes through a node of control flow; of its outputs, those that live."""
+        assert self.observe is not None and task.node is not None
+        now, values = time.perf_counter(), iteration.values
+        inputs = [values[i] for i in task.in_slots]
+        outputs = [None if values[i] is DEAD else values[i] for i in task.out_slots]
+        self.observe(task.node, inputs, outputs, now, now)
 
     def finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
         """A task is done, its outputs are in their slots: passes them on."""

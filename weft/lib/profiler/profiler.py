@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
-
-from tensorboard.compat.proto.tfprof_log_pb2 import OpLogProto
 
 from weft.core import errors
 from weft.graph.graph import get_default_graph
 from weft.lib.profiler import report
-from weft.lib.profiler.flops import UnknownShape, flops_of
-from weft.lib.profiler.options import TRAINABLE_VARIABLES, ProfileOptionBuilder
-from weft.lib.profiler.scopes import profile_scopes
+from weft.lib.profiler.lines import tree_of_inputs, tree_of_lines
+from weft.lib.profiler.options import ProfileOptionBuilder
+from weft.lib.profiler.scopes import profile_tree, tree_of
 from weft.lib.profiler.statistics import FIELDS, Node, nodes_of
 from weft.lib.profiler.types import profile_types
 from weft.protos.profiler import AdviceProto, GraphNodeProto, MultiGraphNodeProto
@@ -31,29 +28,30 @@ def profile(
 ) -> Any:
     """Adds up what a graph costs and prints it; returns the sums as a message.
 
-    By name scope (`cmd="scope"`) or by type of operation (`"op"`). Time and memory are those of
-    the step that `run_meta` is from.
+    By name scope (`cmd="scope"`), by type of operation (`"op"`), along the edges of the graph
+    (`"graph"`) or by line of Python (`"code"`). Time and memory are those of the step that
+    `run_meta` is from.
     """
     graph = graph or get_default_graph()
     options = options or ProfileOptionBuilder.trainable_variables_parameter()
     nodes = nodes_of(graph, op_log, [] if run_meta is None else [run_meta])
-    return _profiled(nodes, cmd, options)
+    return _profiled(graph, nodes, cmd, options)
 
 
-def _profiled(nodes: dict[str, Node], cmd: str, options: dict[str, Any]) -> Any:
-    if cmd == "scope":
-        root = profile_scopes(nodes, options)
-        report.deliver(report.scope_report(root, options), options)
-        return _filled(GraphNodeProto(), root)
+def _profiled(graph: Any, nodes: dict[str, Node], cmd: str, options: dict[str, Any]) -> Any:
     if cmd == "op":
         root, groups = profile_types(nodes, options)
         report.deliver(report.type_report(root, groups, options), options)
         return _chained(root, groups)
-    if cmd in ("graph", "code"):
-        raise errors.UnimplementedError(
-            None, None, f"weft profiles by name scope ('scope') and type ('op'), not by {cmd!r}."
-        )
-    raise errors.InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
+    if cmd == "code":
+        root = profile_tree(tree_of_lines(graph, nodes, options), options, is_settled=True)
+    elif cmd in ("scope", "graph"):
+        tree = tree_of(nodes) if cmd == "scope" else tree_of_inputs(graph, nodes)
+        root = profile_tree(tree, options)
+    else:
+        raise errors.InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
+    report.deliver(report.scope_report(root, options), options)
+    return _filled(MultiGraphNodeProto() if cmd == "code" else GraphNodeProto(), root)
 
 
 def _filled(message: Any, node: Node) -> Any:
@@ -66,8 +64,8 @@ def _filled(message: Any, node: Node) -> Any:
     if isinstance(message, GraphNodeProto):
         message.total_definition_count = node.definitions
         message.devices.extend(node.devices)
-        for child in node.children:
-            _filled(message.children.add(), child)
+    for child in node.children:
+        _filled(message.children.add(), child)
     for member in node.members:
         _filled(message.graph_nodes.add(), member)
     return message
@@ -89,26 +87,6 @@ def advise(graph: Any = None, run_meta: Any = None, options: Any = 0) -> Any:
     return profiler.advise(options or _CHECKERS)
 
 
-def write_op_log(
-    graph: Any, log_dir: str, op_log: Any = None, run_meta: Any = None, add_trace: bool = True
-) -> None:
-    """Writes operations' costs and types to `log_dir/tfprof_log`, for the profiler's own tools."""
-    graph = graph or get_default_graph()
-    log = OpLogProto()
-    log.log_entries.extend(op_log.log_entries if op_log is not None else ())
-    trainable = {v.op.name for v in graph.get_collection("trainable_variables")}
-    for op in graph.get_operations():
-        try:
-            cost = flops_of(op)
-        except UnknownShape:
-            cost = 0
-        if cost or op.name in trainable:
-            types = [TRAINABLE_VARIABLES] if op.name in trainable else []
-            log.log_entries.add(name=op.name, float_ops=cost, types=types)
-    with open(os.path.join(log_dir, "tfprof_log"), "wb") as file:
-        file.write(log.SerializeToString())
-
-
 class Profiler:
     """Profiles of several steps of one graph."""
 
@@ -126,7 +104,7 @@ class Profiler:
         return nodes_of(self._graph, self._op_log, [meta for s in wanted for meta in wanted[s]])
 
     def _profile(self, cmd: str, options: dict[str, Any]) -> Any:
-        return _profiled(self._nodes(options.get("step", -1)), cmd, options)
+        return _profiled(self._graph, self._nodes(options.get("step", -1)), cmd, options)
 
     def profile_name_scope(self, options: dict[str, Any]) -> Any:
         return self._profile("scope", options)

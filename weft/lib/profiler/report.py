@@ -117,6 +117,34 @@ def _type_line(root: Node, group: Node, select: Any) -> str:
     return f"{group.name:<25}{', '.join(facts)}\n"
 
 
+# In the order in which TensorFlow lists them.
+_LISTED = (
+    *("max_depth", "min_bytes", "min_peak_bytes", "min_residual_bytes", "min_output_bytes"),
+    *("min_micros", "min_accelerator_micros", "min_cpu_micros", "min_params", "min_float_ops"),
+    *("min_occurrence", "step", "order_by", "account_type_regexes", "start_name_regexes"),
+    *("trim_name_regexes", "show_name_regexes", "hide_name_regexes"),
+    *("account_displayed_op_only", "select", "output"),
+)
+
+
+def _framed(text: str, options: dict[str, Any]) -> str:
+    """The report below its options, as it is printed."""
+    listed = [f"-{name:<27}{_option(name, options.get(name, 0))}\n" for name in _LISTED]
+    first, second, last = (
+        "=" * before + title + "=" * (61 - before - len(title))
+        for before, title in ((25, "Options"), (18, "Model Analysis Report"), (22, "End of Report"))
+    )
+    return f"\n{first}\n{''.join(listed)}\n{second}\n\nProfile:\n{text}\n{last}\n"
+
+
+def _option(name: str, value: Any) -> str:
+    if name == "output":
+        return value if ":" in str(value) else f"{value}:"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(sorted(value)) if isinstance(value, (list, tuple)) else str(value)
+
+
 def deliver(text: str, options: dict[str, Any]) -> None:
     """Prints the report, or writes it to the file that `output` names."""
     output = options.get("output", "stdout")
@@ -124,7 +152,7 @@ def deliver(text: str, options: dict[str, Any]) -> None:
         output = f"file:outfile={options['dump_to_file']}"
     kind, _, rest = output.partition(":")
     if kind == "stdout":
-        sys.stdout.write(f"\nProfile:\n{text}\n")
+        sys.stdout.write(_framed(text, options))
     elif kind == "file":
         name, _, path = rest.partition("=")
         if name != "outfile" or not path:

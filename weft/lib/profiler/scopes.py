@@ -27,23 +27,25 @@ def tree_of(nodes: dict[str, Node]) -> Node:
     return root
 
 
-def profile_scopes(nodes: dict[str, Node], options: dict[str, Any]) -> Node:
-    """The tree, with totals and without what the options leave out."""
-    root = tree_of(nodes)
-    root.children = _account(root.children, options)
+def profile_tree(root: Node, options: dict[str, Any], is_settled: bool = False) -> Node:
+    """A tree, with totals and without what the options leave out.
+
+    `is_settled`: which of its nodes count has been decided.
+    """
+    root.children = _account(root.children, options, is_settled)
     _add_up(root)
     starts = options.get("start_name_regexes", [])
     if list(starts) != [".*"]:
         root.children = _starting(root.children, starts)
-    return _visible([root], options, 1)[0]
+    return _visible([root], options, 1, is_settled)[0]
 
 
-def _account(nodes: list[Node], options: dict[str, Any]) -> list[Node]:
+def _account(nodes: list[Node], options: dict[str, Any], is_settled: bool) -> list[Node]:
     """Nodes that count, or that have such below them, with their totals."""
     found = []
     for node in nodes:
-        node.children = _account(node.children, options)
-        node.accounted = accounted(node, options)
+        node.children = _account(node.children, options, is_settled)
+        node.accounted = is_settled or accounted(node, options)
         if node.accounted or node.children:
             _add_up(node)
             found.append(node)
@@ -64,15 +66,15 @@ def _starting(nodes: list[Node], patterns: Any) -> list[Node]:
     return found
 
 
-def _visible(nodes: list[Node], options: dict[str, Any], depth: int) -> list[Node]:
+def _visible(nodes: list[Node], options: dict[str, Any], depth: int, by_total: bool) -> list[Node]:
     """The nodes to show; the children of one that is not take its place."""
     found = []
     for node in nodes:
         below: list[Node] = []
         trimmed = matches(node.name, options.get("trim_name_regexes", []))
         if not trimmed and depth <= options.get("max_depth", 10):
-            below = _visible(node.children, options, depth + 1)
-        if not shown(node, options, depth):
+            below = _visible(node.children, options, depth + 1, by_total)
+        if not shown(node, options, depth, by_total):
             found.extend(below)
             continue
         node.children = ordered(below, options)

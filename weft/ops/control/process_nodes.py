@@ -16,6 +16,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims
 from weft.graph.traits import HOST, UNINITIALIZED
+from weft.ops.control.debug_nodes import passed_on
 from weft.ops.kit.shared import invalid
 from weft.storage.filesystem import translated
 
@@ -94,4 +95,4 @@ def debug_gradient_ref_identity_(xp: Any, input: Any) -> Any:
     return input
 
 
-debug_gradient_ref_identity_.gradient(lambda op, grad: grad)
+debug_gradient_ref_identity_.gradient(passed_on)

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from weft.passes.client_graph import Node
+from weft.runtime.resources import Variable
 
 HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -34,6 +35,7 @@ class StepTrace:
         self._seen: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
     def __call__(self, node: Node, outputs: Sequence[Any], start: float, end: float) -> None:
+        outputs = [value.value if isinstance(value, Variable) else value for value in outputs]
         shapes = [(np.shape(v), getattr(v, "nbytes", 0)) for v in outputs]
         new = sum(size for v, (_, size) in zip(outputs, shapes, strict=True) if self._is_new(v))
         self._records.append(_Record(node, shapes, new, start, end, threading.get_ident()))
