@@ -9,6 +9,7 @@ TensorFlow's MultiWorkerMirroredStrategy, by an interpreter that has TensorFlow 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import socket
@@ -103,8 +104,7 @@ def bare_sum() -> Callable[[], Any]:
 
 def tensorflow_process() -> dict[str, float]:
     """The step of training with TensorFlow 2's own collectives."""
-    import tensorflow as tf
-
+    tf: Any = importlib.import_module("tensorflow")
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     keras, rank = tf.keras, json.loads(os.environ["TF_CONFIG"])["task"]["index"]
     with strategy.scope():

@@ -261,3 +261,22 @@ def is_alive(pid: int) -> bool:
             return f.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_workers_without_parameter_servers_are_told_their_ranks() -> None:
+    cluster = {"chief": ["one:5"], "worker": ["one:6", "two:5"]}
+    plan = Plan([], cluster, tasks_of(cluster, evaluator=True))
+    told = [plan.environment_of(task) for task in plan.tasks]
+    assert [each.get("WEFT_RANK") for each in told] == ["0", "1", "2", None]
+    assert [each.get("WEFT_LOCAL_RANK") for each in told] == ["0", "1", "0", None]
+    assert told[2]["WEFT_COORDINATOR"] == "one:1005" and "TF_CONFIG" in told[2]
+    assert "WEFT_RANK" not in Plan([], CLUSTER, tasks_of(CLUSTER, False)).environment_of(
+        ("worker", 0)
+    )
+
+
+def test_processes_that_are_alike_know_no_cluster(capfd: pytest.CaptureFixture[str]) -> None:
+    code = "print(os.environ['WEFT_RANK'], os.environ['WEFT_SIZE'], 'TF_CONFIG' in os.environ)"
+    assert launch(code, cluster={"worker": ["one:5", "one:6"]}, alike=True) == 0
+    shown = sorted(line.partition("| ")[2] for line in capfd.readouterr().out.splitlines())
+    assert shown == ["0 2 False", "1 2 False"]

@@ -398,10 +398,17 @@ def test_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     assert strategy.extended.should_checkpoint
     config = strategy.update_config_proto(tf.ConfigProto())
     assert list(config.device_filters) == ["/job:worker/task:0"]
-    cluster["worker"].append("localhost:2")
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
-    with pytest.raises(NotImplementedError, match="2 workers"):
-        kind()
+
+
+def test_workers_meet_before_they_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    import jax
+
+    jax.devices()  # as a step does that is compiled
+    cluster = {"worker": ["localhost:1", "localhost:2"]}
+    config = {"cluster": cluster, "task": {"type": "worker", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="before it computes anything"):
+        tf.distribute.experimental.MultiWorkerMirroredStrategy()
 
 
 def test_parameter_servers() -> None:

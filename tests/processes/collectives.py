@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 import weft as tf
 from weft.core.processes import place
+from weft.lib.distribute import group_ops
+from weft.lib.horovod import tensorflow as hvd
+from weft.runtime.xla import processes
 from weft.runtime.xla.processes import join
 
 ops = tf.raw_ops
@@ -73,3 +77,27 @@ def _collectives(x: Any, rank: int, size: int) -> dict[str, Any]:
     else:
         found["sent"] = ops.CollectiveBcastRecv(T=tf.float32, **shaped)
     return found
+
+
+def order_of_a_step() -> list[str]:
+    """What the program of a training step does with gradients, in order: "dot" or "all-reduce"."""
+    seen: list[Any] = []
+    original = processes.GroupProgram.__init__
+
+    def note(self: Any, compiled: Any, device: Any) -> None:
+        original(self, compiled, device)
+        seen.append(compiled)
+
+    processes.GroupProgram.__init__ = note  # type: ignore[method-assign]
+    hvd.init()
+    group_ops.BUCKET_BYTES = 1 << 18
+    with tf.Graph().as_default(), tf.Session() as session:
+        hidden = x = tf.placeholder(tf.float32, [64, 256])
+        for _ in range(4):
+            hidden = tf.layers.dense(hidden, 256, tf.nn.relu)
+        optimizer = hvd.DistributedOptimizer(tf.train.GradientDescentOptimizer(0.1))
+        train = optimizer.minimize(tf.reduce_mean(tf.square(hidden)))
+        session.run(tf.global_variables_initializer())
+        session.run(train, {x: np.ones([64, 256])})
+    main = seen[-1].as_text().partition("\nENTRY ")[2]
+    return re.findall(r" (dot|all-reduce)\(", main)

@@ -73,3 +73,10 @@ def test_parts_are_exchanged(found):
 def test_values_go_round(found):
     for rank, results in enumerate(found):
         np.testing.assert_array_equal(results["ring"][0], given(0)[rank - 1])
+
+
+def test_gradients_are_on_their_way_while_others_are_computed(tmp_path):
+    results = run_group(tmp_path, 2, "tests.processes.collectives:order_of_a_step")
+    for (order,) in results:
+        first, last = order.index("all-reduce"), len(order) - order[::-1].index("dot")
+        assert order[first:last].count("dot") >= 2, order

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from weft.ops.kit import process_group
 from weft.passes.devices import DeviceInfo, DeviceSet, describe
 
 LOCAL = "/job:localhost/replica:0/task:0"
@@ -121,7 +122,8 @@ def _visible(config: Any) -> list[tuple[str, Any]]:
     """Accelerators in the order of `visible_device_list`, which speaks of GPUs."""
     listed = config.gpu_options.visible_device_list if config is not None else ""
     gpus = [pair for pair in accelerators() if pair[0] == "GPU"]
-    if not listed or not gpus:
+    # One of several processes on a machine has its own GPU already, whichever number that has.
+    if not listed or not gpus or process_group.current().local_size > 1:
         return list(accelerators())
     others = [pair for pair in accelerators() if pair[0] != "GPU"]
     return [gpus[i] for i in visible_numbers(listed, len(gpus))] + others

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import importlib
 import sys
 import threading
 from collections.abc import Callable
@@ -16,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.errors import FailedPreconditionError
+from weft.core.errors import FailedPreconditionError, UnknownError
 from weft.core.processes import Place
 from weft.ops.kit import process_group
+from weft.runtime.devices.device import may_have_accelerators
+from weft.runtime.xla.hush import import_hushed
 
 # How long a process waits for the others to come, and for a sign of life from each.
 _COME_SECONDS = 300
@@ -26,13 +29,13 @@ _ALIVE_SECONDS = 60
 # Others may have work to do when this process is done: it waits at its end, while they live.
 _LEAVE_SECONDS = 7 * 24 * 3600
 
+_CARRIERS = ("Gloo", "NCCL")  # what errors between processes name
+
 _lock = threading.Lock()
 
 
 def join(place: Place) -> None:
     """Makes this process one of the group; returns when all have come. Joining again is nothing."""
-    from weft.runtime.xla.compile import load
-
     with _lock:
         if place.size == 1 or process_group.current() == place:
             return
@@ -40,30 +43,50 @@ def join(place: Place) -> None:
             raise FailedPreconditionError(
                 None, None, f"This process is in a group already: {process_group.current()}"
             )
-        jax = load()
-        jax.config.update("jax_cpu_collectives_implementation", "gloo")
-        jax.config.update("jax_enable_preemption_service", False)  # it keeps SIGTERM to itself
+        _initialize(import_hushed(), place)
+        process_group.enter(place)
+        atexit.register(_leave_at_exit)
+
+
+def _initialize(jax: Any, place: Place) -> None:
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.config.update("jax_enable_preemption_service", False)  # it keeps SIGTERM to itself
+    try:
         jax.distributed.initialize(
             place.coordinator,
             place.size,
             place.rank,
+            _own_devices(place),
             cluster_detection_method="deactivate",
             initialization_timeout=_COME_SECONDS,
             heartbeat_timeout_seconds=_ALIVE_SECONDS,
             shutdown_timeout_seconds=_LEAVE_SECONDS,
         )
-        process_group.enter(place)
-        atexit.register(_leave_at_exit)
+    except RuntimeError as error:
+        if "must be called before" not in str(error):
+            raise
+        raise FailedPreconditionError(
+            None, None, "A process must join its group before it computes anything: make the"
+            " strategy, or call hvd.init(), first."
+        ) from error  # fmt: skip
+
+
+def _own_devices(place: Place) -> list[int] | None:
+    """Of several processes on a machine with GPUs, each has one; alone on it, all."""
+    return [place.local_rank] if place.local_size > 1 and may_have_accelerators() else None
+
+
+def _loaded() -> Any:
+    """The jax module, which `join` or the compiler has set up."""
+    return importlib.import_module("jax")
 
 
 def leave() -> None:
     """Waits until all are done, and goes."""
-    from weft.runtime.xla.compile import load
-
     with _lock:
         if process_group.current().size > 1:
             process_group.enter(Place())
-            load().distributed.shutdown()
+            _loaded().distributed.shutdown()
 
 
 def _leave_at_exit() -> None:
@@ -83,9 +106,7 @@ def _leave_at_exit() -> None:
 
 def mesh(device: Any) -> Any:
     """One device of each process: those with the number that `device` has in this one."""
-    from weft.runtime.xla.compile import load
-
-    jax = load()
+    jax = _loaded()
     platform = None if device is None else device.platform
     mine = jax.local_devices(backend=platform)
     number = 0 if device is None else mine.index(device)
@@ -99,17 +120,13 @@ def mesh(device: Any) -> Any:
 
 def sharding(device: Any) -> Any:
     """The way an array of one process looks to a program over all of them."""
-    from weft.runtime.xla.compile import load
-
-    parts = load().sharding
-    return parts.NamedSharding(mesh(device), parts.PartitionSpec())
+    jax = _loaded()
+    return jax.sharding.NamedSharding(mesh(device), jax.sharding.PartitionSpec())
 
 
 def across(run: Callable[..., Any], device: Any) -> Callable[..., Any]:
     """`run` as a function whose collectives reach the other processes."""
-    from weft.runtime.xla.compile import load
-
-    jax = load()
+    jax = _loaded()
     anywhere = jax.sharding.PartitionSpec()
     wrapped: Callable[..., Any] = jax.shard_map(
         run, mesh=mesh(device), in_specs=anywhere, out_specs=anywhere, check_vma=False
@@ -124,9 +141,7 @@ class GroupProgram:
     """
 
     def __init__(self, compiled: Any, device: Any) -> None:
-        from weft.runtime.xla.compile import load
-
-        self._jax = load()
+        self._jax = _loaded()
         self._executable = compiled.runtime_executable()
         self._outputs = compiled.out_tree
         self._device = device or self._jax.local_devices()[0]
@@ -135,9 +150,16 @@ class GroupProgram:
 
     def __call__(self, *args: Any) -> Any:
         given = [self._placed(value) for value in self._jax.tree.leaves(args)]
-        results = self._executable.execute_sharded(given)
-        values = [each[0] for each in results.disassemble_into_single_device_arrays()]
-        self._jax.block_until_ready(values)
+        try:
+            results = self._executable.execute_sharded(given)
+            values = [each[0] for each in results.disassemble_into_single_device_arrays()]
+            self._jax.block_until_ready(values)
+        except Exception as error:
+            if not any(name in str(error) for name in _CARRIERS):
+                raise
+            raise UnknownError(
+                None, None, f"A process of the group has ended, or cannot be reached: {error}"
+            ) from error
         return self._jax.tree.unflatten(self._outputs, values)
 
     def _placed(self, value: Any) -> Any:
