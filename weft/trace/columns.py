@@ -59,7 +59,7 @@ def to_columns(trace: Json) -> bytes:
     by_bar = np.lexsort((starts[by_start], depths, lanes[by_start]))
     order, depths = by_start[by_bar], depths[by_bar]
     words = _Words(events)
-    columns = {
+    columns: dict[str, np.ndarray] = {
         "start": starts[order] - origin,
         "duration": durations[order],
         "name": words.name[order],

@@ -47,7 +47,7 @@ def _reason(waits: Sequence[Json], first: int, start: float, end: float) -> Json
         ended = [wait for wait in waits[i : i + 1] if wait["ts"] <= start]
     # A full queue is nobody's reason to wait, if there is another.
     others = [wait for wait in ended if "Enqueue" not in wait.get("args", {}).get("op", "")]
-    return (others or ended or [None])[-1]
+    return next(reversed(others or ended), None)
 
 
 def _span(event: Json) -> Span:
