@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz soak bench stubs docs dist clean
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -69,6 +69,9 @@ soak: $(STAMP)  ## one server under hostile and honest clients at once, for MINU
 
 bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+bench-operations: $(STAMP)  ## ninety operations, weft beside TensorFlow 2.21 and JAX
+	@$(BIN)/python benchmarks/operations.py $(BENCH)
 
 stubs: $(STAMP)  ## rewrite the type stubs of the public modules
 	@$(BIN)/python packaging/stubs/generate.py

@@ -24,7 +24,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "storage": ("core", "protos"),
     "ops": ("graph", "storage"),
     "autodiff": ("ops",),
-    "passes": ("ops",),
+    "passes": ("autodiff",),
     "runtime": ("passes",),
     "cluster": ("runtime",),
     "client": ("cluster",),
@@ -57,6 +57,7 @@ FAMILIES = {
             "profiler",
             "testing",
             "contrib",
+            "horovod",
         ),
     ),
 }

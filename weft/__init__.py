@@ -92,6 +92,7 @@ from weft.core.shapes import (
     dimension_value as dimension_value,
     TensorShape as TensorShape,
 )
+from weft.core.tracebacks import install as _show_short_tracebacks
 from weft.lib.functions.batched import (
     nondifferentiable_batch_function as nondifferentiable_batch_function,
 )
@@ -804,6 +805,7 @@ _PLACES = {
 public_modules.install(
     {name: place for name, place in (_PLACES | _LATER).items() if place != f"weft.{name}"}
 )
+_show_short_tracebacks()
 
 
 def __getattr__(name: str) -> object:

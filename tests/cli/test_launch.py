@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 import weft as tf
-from weft.cli.commands.launch import Launcher, Plan, filled_in, make_cluster, tasks_of, tf_config
+from weft.cli.launching.launcher import Launcher
+from weft.cli.launching.local import LocalStarter
+from weft.cli.launching.plan import Plan, filled_in, make_cluster, tasks_of, tf_config
+from weft.cli.launching.processes import Output, exit_code
 from weft.cli.main import main
-from weft.cli.processes import Output, exit_code
 
 # Other tests of this process may have loaded jax, which warns of any fork; the launcher does not.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -32,7 +34,7 @@ def launch(code: str, *args: str, cluster: dict[str, list[str]] = CLUSTER, **pla
     tasks = tasks_of(cluster, False)
     command = [sys.executable, "-S", "-c", "import os, sys, json, time\n" + code, *args]
     made = Plan(command, cluster, tasks, **plan)
-    return Launcher(made, Output([f"{job}/{i}" for job, i in tasks])).run()
+    return Launcher(made, Output([f"{job}/{i}" for job, i in tasks]), LocalStarter()).run()
 
 
 SERVE = "job, task = sys.argv[1:3]\nif job == 'ps': time.sleep(60)\n"

@@ -1,16 +1,19 @@
 """Trains on 2 parameter servers and 3 workers, and kills a random one of them every few seconds.
 
-    python -m tests.cluster.kill_the_cluster [--kills 100] [--seed N]
+    python -m tests.cluster.kill_the_cluster [--kills 100] [--seed N] [--engine ray]
 
-The processes are those of `weft launch`, which starts them again. The training must end by itself,
-with the right number of steps and the loss of a run that nobody disturbs; every checkpoint that the
-state file names must be readable at all times; nobody may be silent for longer than `--wait`.
+The processes are those of `weft launch`, which starts them again. On Ray, a kill is one of three:
+of the program, of the process of its actor, or of the actor, by Ray itself. The training must end
+by itself, with the right number of steps and the loss of a run that nobody disturbs; every
+checkpoint that the state file names must be readable at all times; nobody may be silent for longer
+than `--wait`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import signal
@@ -27,11 +30,17 @@ from typing import Any
 import weft as tf
 from tests.cluster import training_task
 from tests.cluster.watching import Checkpoints, Log, read_checkpoint
-from weft.cli.commands.launch import Cluster, Launcher, Plan, make_cluster, tasks_of
+from weft.cli.launching.launcher import Launcher, Running, Starter
+from weft.cli.launching.local import LocalStarter
+from weft.cli.launching.on_ray import RayStarter
+from weft.cli.launching.plan import Cluster, Plan
+from weft.cli.launching.request import Request
 
 ROOT = Path(__file__).parent.parent.parent
 HEALTH_SECONDS = 5
 PS, WORKERS = 2, 3
+REQUEST = Request("", counts={"worker": WORKERS, "ps": PS})
+TASKS = REQUEST.tasks
 Task = tuple[str, int]
 
 
@@ -44,29 +53,31 @@ class Training:
     pause: float = 0.0
     wait: float = 60.0
     most_seconds: float = 600.0
-    cluster: Cluster = field(default_factory=lambda: make_cluster(PS, WORKERS, False))
+    cluster: Cluster = field(default_factory=dict)  # empty: where the starter finds room
     prefix: list[str] = field(default_factory=list)  # of every command
     options: list[str] = field(default_factory=list)  # of every task
     environment: dict[str, str] = field(default_factory=dict)  # of every task
     failures: list[str] = field(default_factory=list)
+    starter: Starter = field(default_factory=LocalStarter)
+    how: Callable[[Running], bool] = lambda process: process.send(signal.SIGKILL) is None
 
     def __post_init__(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         program = [sys.executable, "-m", "tests.cluster.training_task", "--folder"]
         program += [str(self.folder), "--steps", str(self.steps), "--wait", str(self.wait)]
-        tasks = tasks_of(self.cluster, False)
+        self.cluster = self.cluster or self.starter.make_room(TASKS)
         command = [*self.prefix, *program, "--pause", str(self.pause), *self.options]
-        self.log = Log(tasks, self.folder / "log")
+        self.log = Log(TASKS, self.folder / "log")
         environment = {
             "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "WEFT_CHECK": "0",
             "WEFT_HEALTH": str(HEALTH_SECONDS), "WEFT_PEERS": str(int(self.wait / 2)),
             **self.environment,
         }  # fmt: skip
         plan = Plan(
-            command, self.cluster, tasks, restarts=1_000_000, grace=5.0, environment=environment
+            command, self.cluster, TASKS, restarts=1_000_000, grace=5.0, environment=environment
         )
-        self.launcher = Launcher(plan, self.log)
+        self.launcher = Launcher(plan, self.log, self.starter)
 
     def hurry(self) -> None:
         """From now on there are no pauses."""
@@ -77,8 +88,7 @@ class Training:
         process = self.launcher.processes.get(task)
         if process is None or process.poll() is not None:
             return False
-        process.send(signal.SIGKILL)
-        return True
+        return self.how(process)
 
     def steps_of(self, name: str) -> int:
         """How many steps a worker has made, all its lives together."""
@@ -184,19 +194,54 @@ def undisturbed(folder: Path, steps: int) -> dict[str, Any]:
     return Training(folder, steps).run(lambda training: None)
 
 
+def by_ray(rng: random.Random, count: Counter) -> Callable[[Any], bool]:
+    """Ways to kill a task that runs in an actor of Ray, each as likely as the others."""
+    import ray
+
+    ways = {
+        "program": lambda process: process.send(signal.SIGKILL),
+        "process of the actor": lambda process: os.kill(
+            ray.get(process.host.process_id.remote(), timeout=30), signal.SIGKILL
+        ),
+        "actor": lambda process: ray.kill(process.host),
+    }
+
+    def kill(process: Any) -> bool:
+        if not process.is_up:
+            return False
+        way = rng.choice(list(ways))
+        ways[way](process)
+        while process.poll() is None:  # or it would be killed again before anybody knows
+            time.sleep(0.05)
+        count[way] += 1
+        return True
+
+    return kill
+
+
 def survive(
-    folder: Path, kills: int, interval: tuple[float, float], seed: int, wait: float = 60.0
-) -> dict[str, Any]:
+    folder: Path, kills: int, interval: tuple[float, float], seed: int, wait: float = 60.0,
+    engine: str = "local",
+) -> dict[str, Any]:  # fmt: skip
     """A disturbed run, and all that is to be known about it. "wrong" must be empty."""
     # So many steps, with such pauses, that training cannot end before the last kill.
     pause = 0.1
     slowest = WORKERS / pause * (kills * interval[1] + 20)
     steps = max(training_task.steps_to_converge(), int(slowest))
     count: Counter = Counter()
-    training = Training(folder, steps, pause, wait, most_seconds=60 + kills * interval[1] * 6)
-    found = training.run(killer(kills, interval, random.Random(seed), count))
-    wrong = training.check(found)
-    return {"kills": dict(count), "steps": steps, "seed": seed, **found, "wrong": wrong}
+    ways: Counter = Counter()
+    rng = random.Random(seed)
+    settings: dict[str, Any] = {}
+    if engine == "ray":
+        settings = {"starter": RayStarter(REQUEST), "how": by_ray(rng, ways)}
+    most = 60 + kills * interval[1] * 6
+    training = Training(folder, steps, pause, wait, most, **settings)
+    try:
+        found = training.run(killer(kills, interval, rng, count))
+    finally:
+        training.starter.close()
+    known = {"kills": dict(count), "ways": dict(ways), "steps": steps, "seed": seed}
+    return {**known, **found, "wrong": training.check(found)}
 
 
 def main() -> None:
@@ -205,13 +250,16 @@ def main() -> None:
     parser.add_argument("--interval", type=float, nargs=2, default=(2.0, 6.0), help="seconds")
     parser.add_argument("--wait", type=float, default=60.0, help="how long anybody may be silent")
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
     parser.add_argument("--folder", type=Path, default=None, help="for checkpoints and the log")
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         interval = tuple(options.interval)
-        result = survive(folder / "disturbed", options.kills, interval, seed, options.wait)
+        result = survive(
+            folder / "disturbed", options.kills, interval, seed, options.wait, options.engine
+        )
         quiet = undisturbed(folder / "undisturbed", training_task.steps_to_converge())
     result |= {"undisturbed_loss": quiet["loss"], "undisturbed_seconds": quiet["seconds"]}
     if abs(result["loss"] - quiet["loss"]) > 1e-5 * quiet["loss"]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import weft as tf
-from weft.cli.processes import Output
+from weft.cli.launching.processes import Output
 
 STEP = re.compile(r"step (\d+)$")
 

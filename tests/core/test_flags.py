@@ -21,7 +21,7 @@ def test_defaults():
     done = in_a_process("print(flags.FLAGS)")
     assert done.stdout.startswith(
         "[WEFT_DEBUG=0, WEFT_DUMP='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
-        " WEFT_CONTROL_FLOW='whole', WEFT_XLA=True, WEFT_TF32=True, WEFT_CACHE='', WEFT_FSYNC=False"
+        " WEFT_CONTROL_FLOW='whole', WEFT_XLA=True, WEFT_TF32=True, WEFT_CACHE='', "
     )
     assert len({flag.name for flag in flags.FLAGS}) == len(flags.FLAGS)
 

@@ -6,6 +6,7 @@ seconds that it took, or what went wrong.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any
@@ -31,7 +32,8 @@ def main(target: str) -> None:
 
 def _model() -> tuple[Any, Any, Any]:
     x = tf.placeholder(tf.float32, [None, 8])
-    weights = tf.get_variable("w", [8, 1], use_resource=True)
+    # Sessions of a server share the variables of one name: another client would begin anew in them.
+    weights = tf.get_variable(f"w_{os.getpid()}", [8, 1], use_resource=True)
     loss = tf.reduce_mean((tf.matmul(x, weights) - tf.reduce_sum(x, 1, keepdims=True)) ** 2)
     return x, loss, tf.train.GradientDescentOptimizer(0.05).minimize(loss)
 

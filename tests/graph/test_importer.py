@@ -192,6 +192,27 @@ def test_a_loop() -> None:
     assert merge.inputs[1].consumers() == [merge]
 
 
+def test_a_graph_imported_into_the_body_of_a_loop() -> None:
+    """Its nodes are of the loop, and so may take what is inside of it."""
+    message = graph_def(constant("a") + node("b", "Neg", "a"))
+
+    def body(value: Any) -> Any:
+        inside = value + 1.0
+        (b,) = tf.import_graph_def(message, {"a": inside}, ["b:0"])
+        return b
+
+    result = tf.while_loop(lambda value: value > 0.0, body, [4.0])
+    assert tf.Session().run(result) == -5.0
+
+
+def test_what_is_inside_of_a_loop_cannot_be_mapped_outside() -> None:
+    seen = []
+    tf.while_loop(lambda value: value < 5.0, lambda value: seen.append(value) or value + 1, [4.0])
+    message = graph_def(constant("a") + node("b", "Neg", "a"))
+    with pytest.raises(ValueError, match="Cannot use 'while/Identity' as input to 'import/b'"):
+        tf.import_graph_def(message, {"a": seen[0]})
+
+
 def test_control_inputs_are_kept_as_written() -> None:
     message = graph_def(constant("a") + node("b", "Identity", "a", "^a", "^a"))
     (b,) = tf.import_graph_def(message, return_elements=["b"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.compat.proto.op_def_pb2 import OpList
 from weft.python import pywrap_tensorflow
 from weft.python.eager import context
 from weft.python.feature_column import feature_column, feature_column_v2
@@ -15,6 +16,7 @@ from weft.python.framework import common_shapes, op_def_registry, ops, tensor_sp
 from weft.python.keras.utils import tf_utils
 from weft.python.layers import utils
 from weft.python.ops import (
+    control_flow_ops,
     control_flow_util,
     gradients,
     list_ops,
@@ -334,6 +336,47 @@ def test_columns_may_derive_from_the_older_class_and_the_newer_one() -> None:
     number = tf.feature_column.numeric_column("a")
     assert isinstance(number, feature_column._DenseColumn)
     assert not isinstance(number, feature_column._CategoricalColumn)
+
+
+def test_a_column_keeps_a_resource_that_it_makes_when_asked() -> None:
+    class Doubled(feature_column._DenseColumn, feature_column_v2.DenseColumn):  # type: ignore[misc]
+        name, _var_scope_name, variable_shape = "doubled", "doubled", tf.TensorShape([1])
+        parse_example_spec, parents = None, ("a",)
+
+        def create_state(self, state_manager: Any) -> None:
+            state_manager.add_resource(self, "function", lambda tensor: 2 * tensor)
+
+        def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+            return transformation_cache.get("a", state_manager)
+
+        def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+            function = state_manager.get_resource(self, "function")
+            return function(transformation_cache.get(self, state_manager))
+
+    rows = tf.feature_column.input_layer({"a": tf.constant([[1.0], [2.0]])}, [Doubled()])
+    assert tf.Session().run(rows).tolist() == [[2.0], [4.0]]
+
+
+def test_all_operations_as_a_message() -> None:
+    message = OpList.FromString(pywrap_tensorflow.TF_GetBuffer(pywrap_tensorflow.TF_GetAllOpList()))
+    assert {"MatMul", "VariableV2"} <= {each.name for each in message.op}
+
+
+def test_a_context_that_a_program_makes() -> None:
+    class Counting(control_flow_ops.ControlFlowContext):  # type: ignore[misc]
+        """As replicated parts are marked: it is told of each node, and changes none."""
+
+        added = 0
+
+        def AddOp(self, op: Any) -> None:
+            self.added += 1
+
+    context = Counting()
+    context.Enter()
+    total = tf.constant(1.0) + tf.constant(2.0)
+    context.Exit()
+    tf.negative(total)
+    assert context.added == 3 and total.op._get_control_flow_context() is context
 
 
 def test_lists_of_tensors() -> None:

@@ -275,6 +275,18 @@ def test_images_of_scipy(expression: str, expected: Any, tmp_path: Path) -> None
     assert run(tmp_path, f"{source}found = {expression}")["found"] == expected
 
 
+def test_files_without_a_mode_can_be_written(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    source = f"import h5py\nPATH = {str(tmp_path / 'a.h5')!r}\n"
+    source += "with h5py.File(PATH) as file:\n    file['x'] = [1, 2]\n"
+    source += "with h5py.File(PATH) as file:\n    found = list(file['x'])\n"
+    source += "with h5py.File('kept', driver='core', backing_store=False) as file:\n    pass\n"
+    assert run(tmp_path, source)["found"] == [1, 2] and not Path("kept").exists()
+    source = "import h5py\nis_file = lambda file: isinstance(file, h5py.File)\n"
+    with h5py.File(tmp_path / "a.h5", "r") as file:
+        assert run(tmp_path, source)["is_file"](file)
+
+
 def test_an_array_of_one_element_is_an_element(tmp_path: Path) -> None:
     source = "import numpy as np\na = np.zeros(3)\na[1] = np.array([4.0])\nb = [0]\nb[0] = a[:1]\n"
     space = run(tmp_path, source)

@@ -1,5 +1,7 @@
 """Attention becomes one node, its gradients another; the results stay what they were."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -80,9 +82,10 @@ def attributes(fetch, feeds):
 def test_attributes():
     q, k, v = inputs("qkv")
     plain = attributes(attention(q, k, v, scale=1), [q, k, v])
-    assert (plain["N"], plain["scale"], plain["causal"], plain["training"]) == (0, 1, False, False)
+    assert (plain["Tmasks"], plain["scale"]) == ([], 1)
+    assert not (plain["causal"] or plain["training"])
     masked = attributes(attention(q, k, v, causal(4)), [q, k, v])
-    assert (masked["N"], masked["scale"], masked["causal"]) == (1, 0.25, True)
+    assert (masked["Tmasks"], masked["scale"], masked["causal"]) == ([tf.bfloat16], 0.25, True)
     divided = tf.matmul(q, k, transpose_b=True) / 4
     other = tf.matmul(tf.nn.softmax(tf.transpose(causal(4)) + divided), v)
     assert attributes(other, [q, k, v])["scale"] == 0.25
@@ -114,6 +117,136 @@ def test_a_mask_that_is_learnt_stays():
     grads = tf.gradients(out, [q, mask], g)
     assert kinds([out, *grads], [q, k, v, g, mask]) == ["_Arg"] * 5
     assert "_FusedAttentionGrad" in kinds([out, grads[0]], [q, k, v, g, mask])
+
+
+# ---- how programs spell it --------------------------------------------------------------------
+
+
+def product(q, k):
+    return tf.matmul(q, k, transpose_b=True)
+
+
+def plain(q, k, v):
+    return tf.matmul(tf.nn.softmax(product(q * 0.25, k)), v)
+
+
+def bert(q, k, v):
+    """A mask of what is padding, added after scaling."""
+    seen = tf.cast(tf.sequence_mask([3, 64], 64), tf.bfloat16)[:, None, None, :]
+    scores = tf.multiply(product(q, k), 1 / math.sqrt(16.0)) + (1.0 - seen) * -10000.0
+    return tf.matmul(tf.nn.softmax(scores), v)
+
+
+def gpt2(q, k, v):
+    """A mask that is multiplied and subtracted, and a softmax by hand."""
+    w = product(q, k) * tf.rsqrt(tf.cast(v.shape[-1].value, v.dtype))
+    i, j = tf.range(64)[:, None], tf.range(64)
+    b = tf.reshape(tf.cast(i >= j, w.dtype), [1, 1, 64, 64])
+    w = w * b - tf.cast(1e10, w.dtype) * (1 - b)
+    e = tf.exp(w - tf.reduce_max(w, axis=-1, keepdims=True))
+    return tf.matmul(e / tf.reduce_sum(e, axis=-1, keepdims=True), v)
+
+
+def tensor2tensor(q, k, v):
+    """Queries that are scaled before, and a bias."""
+    lower = tf.linalg.band_part(tf.ones([64, 64], tf.bfloat16), -1, 0)
+    logits = product(q * 16**-0.5, k) + tf.reshape((1 - lower) * -1e9, [1, 1, 64, 64])
+    return tf.matmul(tf.nn.softmax(logits, name="attention_weights"), v)
+
+
+def divided(q, k, v):
+    scores = product(q, k) / tf.sqrt(tf.cast(tf.shape(k)[-1], tf.bfloat16))
+    return tf.matmul(tf.nn.softmax(scores), v)
+
+
+def where(q, k, v):
+    """Scores that do not count are replaced."""
+    scores = product(q, k) / 4.0
+    hidden = tf.equal(tf.linalg.band_part(tf.ones_like(scores), -1, 0), 0)
+    return tf.matmul(tf.nn.softmax(tf.where(hidden, tf.ones_like(scores) * -1e9, scores)), v)
+
+
+def where_seen(q, k, v):
+    seen = tf.sequence_mask([3, 64], 64)[:, None, None, :]
+    scores = tf.where_v2(seen, product(q, k) * 0.25, tf.constant(-1e9, tf.bfloat16))
+    return tf.matmul(tf.nn.softmax(scores), v)
+
+
+def softmax_in_float32(q, k, v):
+    scores = tf.cast(product(q, k), tf.float32) * 0.25 + causal(64, tf.float32)
+    return tf.matmul(tf.cast(tf.nn.softmax(scores), q.dtype), v)
+
+
+def key_turned(q, k, v):
+    return tf.matmul(tf.nn.softmax(tf.matmul(q, tf.transpose(k, [0, 1, 3, 2])) * 0.25), v)
+
+
+SPELLINGS = [
+    *(plain, bert, gpt2, tensor2tensor, divided, where, where_seen, softmax_in_float32),
+    key_turned,
+]
+CAUSAL = {gpt2, tensor2tensor, where, softmax_in_float32}
+# Of these the scale or the mask is computed in the step if the size of a batch is not known.
+KNOWN_BATCH = {divided, where}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "batch"),
+    [(s, b) for s in SPELLINGS for b in (2, None) if b or s not in KNOWN_BATCH],
+)
+def test_spellings(spelling, batch):
+    q, k, v, g = inputs("qkvg", [batch, *LONG[1:]])
+    out = spelling(q, k, v)
+    fetches, feeds = [out, *tf.gradients(out, [q, k, v], g)], [q, k, v, g]
+    found = graph_of(fetches, feeds)
+    fused = [node for node in found.nodes if node.type.startswith("_Fused")]
+    assert [node.type for node in fused] == ["_FusedAttention", "_FusedAttentionGrad"]
+    assert not {"Softmax", "Exp", "BatchMatMulV2"} & {node.type for node in found.nodes}
+    assert all(node.attrs["causal"] == (spelling in CAUSAL) for node in fused)
+    values_ = dict(zip(feeds, values("qkvg"), strict=True))
+    for ours, plain in zip(run(fetches, values_, True), run(fetches, values_, False), strict=True):
+        np.testing.assert_array_equal(ours, plain)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_spellings_by_a_fused_kernel(monkeypatch, spelling):
+    """jax's own attention stands in for cuDNN's, on the CPU."""
+    monkeypatch.setattr(attention_fused, "flash", lambda: "xla")
+    monkeypatch.setattr(attention_fused, "LEAST_SCORES", 1)
+    q, k, v, g = inputs("qkvg", LONG)
+    feeds = dict(zip([q, k, v, g], values("qkvg"), strict=True))
+    out = spelling(q, k, v)
+    fetches = [out, *tf.gradients(out, [q, k, v], g)]
+    with tf.Session() as session:
+        for _ in range(2):
+            compiled = session.run(fetches, feeds)
+    for ours, theirs in zip(compiled, run(fetches, feeds, False), strict=True):
+        np.testing.assert_allclose(np.float32(ours), theirs, rtol=0.03, atol=0.05)
+
+
+@pytest.mark.parametrize("gradients", ["q", "v", "kv"])
+def test_only_some_gradients(gradients):
+    tensors = dict(zip("qkvg", inputs("qkvg", LONG), strict=True))
+    q, k, v, g = tensors.values()
+    out = softmax_in_float32(q, k, v)
+    fetches = [out, *tf.gradients(out, [tensors[name] for name in gradients], g)]
+    assert kinds(fetches, [q, k, v, g])[-1] == "_FusedAttentionGrad"
+    feeds = dict(zip([q, k, v, g], values("qkvg"), strict=True))
+    for ours, plain in zip(run(fetches, feeds, True), run(fetches, feeds, False), strict=True):
+        np.testing.assert_array_equal(ours, plain)
+
+
+def test_a_long_mask_is_causal_too():
+    shape = [1, 2, 1500, 16]
+    q, k, v = inputs("qkv", shape)
+    assert attributes(attention(q, k, v, causal(1500)), [q, k, v])["causal"]
+
+
+def test_a_mask_that_is_scaled_too_stays():
+    q, k, v = inputs("qkv", LONG)
+    scores = (product(q, k) + causal(64)) * 0.25
+    out = tf.matmul(tf.nn.softmax(scores), v)
+    assert "_FusedAttention" not in kinds([out], [q, k, v])
 
 
 LONG = [2, 2, 64, 16]  # enough to be compiled
@@ -160,7 +293,7 @@ def test_same_results_by_parts(transposed: bool, masked: bool):
 def test_same_results_by_a_fused_kernel(monkeypatch, transposed: bool, masked: bool):
     """jax's own attention stands in for cuDNN's, on the CPU."""
     asked = []
-    monkeypatch.setattr(attention_fused, "flash", lambda: asked.append(1) or ("cpu", "xla"))
+    monkeypatch.setattr(attention_fused, "flash", lambda: asked.append(1) or "xla")
     monkeypatch.setattr(attention_fused, "LEAST_SCORES", 1)
     fetches, feeds = both(transposed, masked)
     with tf.Session() as session:

@@ -67,3 +67,31 @@ def test_a_chain_of_a_step_is_cut(sess, monkeypatch):
     first, second = (sess.run(losses, {x: value}) for _ in range(2))
     assert len(counts) == 1 and counts[0] >= 2
     np.testing.assert_allclose(second, first, rtol=1e-4)
+
+
+BEFORE_REDUCTIONS = [
+    # How many cuts a sum makes of what is computed element by element before it.
+    (lambda x: tf.tanh(x) * 2 + tf.exp(-x * x), [300, 300], 1),
+    (lambda x: tf.tanh(x) * 2 + tf.exp(-x * x), [30, 30], 0),
+    (tf.square, [300, 300], 0),
+    (lambda x: tf.matmul(x, x), [300, 300], 1),
+    (lambda x: tf.cast(tf.cast(x, tf.uint8), tf.float32) / 255.0, [300, 300], 1),
+]
+
+
+@pytest.mark.on_host
+@pytest.mark.parametrize(("compute", "shape", "count"), BEFORE_REDUCTIONS)
+def test_a_long_chain_is_cut_off_a_large_reduction(sess, monkeypatch, compute, shape, count):
+    counts = []
+    monkeypatch.setattr(
+        "weft.runtime.xla.compile.compute_once", lambda module: counts.append(compute_once(module))
+    )
+    monkeypatch.setattr("weft.runtime.xla.region.Region._is_heavy", True)
+    x = tf.placeholder(tf.float32, shape)
+    total = tf.reduce_sum(compute(x))
+    value = np.random.RandomState(0).uniform(0.0, 9.0, shape).astype(np.float32)
+    compiled = sess.run(total, {x: value})
+    assert counts == [count]
+    with tf.Session(config=tf.ConfigProto(), graph=sess.graph) as other:
+        monkeypatch.setattr("weft.core.flags.XLA.value", False)
+        np.testing.assert_allclose(compiled, other.run(total, {x: value}), rtol=1e-4)

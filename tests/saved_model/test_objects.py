@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weft.python.util import tf_inspect
 
 import weft as tf
 from tests.saved_model.models import DATA
@@ -165,6 +166,22 @@ def test_gradients_of_a_loaded_function_on_a_tape(tmp_path: Path) -> None:
         np.testing.assert_allclose(gradient, tape.gradient(same, loaded.w))
 
 
+def test_shapes_that_follow_from_variables_are_kept(tmp_path: Path) -> None:
+    """The shape of a sum follows from that of the variable, which is an argument of the body."""
+    with EagerExecution().as_default():
+        saved = tf.train.Checkpoint(offset=tf.Variable([1.0, 2.0]))
+        row = tf.TensorSpec([None], tf.float32)
+        saved.__call__ = tf.function(lambda x: x + saved.offset, input_signature=[row])
+        tf.saved_model.save(saved, str(tmp_path))
+    (library,) = (g.graph_def.library for g in parse_saved_model(str(tmp_path)).meta_graphs)
+    (body,) = (f for f in library.function if any(n.op == "AddV2" for n in f.node_def))
+    shapes = {node.op: node.attr["_output_shapes"].list.shape for node in body.node_def}
+    assert [dim.size for dim in shapes["AddV2"][0].dim] == [2]
+    assert [s.unknown_rank for s in body.attr["_input_shapes"].list.shape] == [False, True]
+    loaded = tf.saved_model.load_v2(str(tmp_path))
+    assert loaded(tf.placeholder(tf.float32, [None])).shape == [2]
+
+
 def test_two_loads_share_nothing(ask: Asking, tmp_path: Path) -> None:
     shutil.unpack_archive(STORED / "toy.zip", tmp_path)
     one, other = (tf.saved_model.load_v2(str(tmp_path)) for _ in range(2))
@@ -255,6 +272,33 @@ def test_a_keras_model(ask: Asking, tmp_path: Path) -> None:
         assert loaded(ROWS, training=True).shape.ndims == 2
     for each in found:
         np.testing.assert_allclose(each, wanted, rtol=1e-6)
+
+
+def test_parameters_of_loaded_functions(tmp_path: Path) -> None:
+    @tf.function
+    def call(x: Any, training: bool = False, *, scale: float = 1.0) -> Any:
+        return scale * x if training else x
+
+    saved = tf.train.Checkpoint(__call__=call)
+    call.get_concrete_function(tf.TensorSpec([], tf.float32))
+    with tf.Session().as_default():
+        tf.saved_model.save(saved, str(tmp_path))
+    loaded = tf.saved_model.load_v2(str(tmp_path))
+    for each in (call, loaded.__call__):
+        found = tf_inspect.getfullargspec(each)
+        assert found.args == ["x", "training"] and found.defaults == (False,)
+        assert found.kwonlydefaults == {"scale": 1.0}
+
+
+def test_losses_of_the_weights_of_a_keras_model(tmp_path: Path) -> None:
+    with EagerExecution().as_default():
+        halves, strength = tf.keras.initializers.Constant(0.5), tf.keras.regularizers.l2(0.01)
+        inner = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+        inner.add(tf.keras.layers.Dense(1, None, False, halves, kernel_regularizer=strength))
+        tf.saved_model.save(tf.keras.Sequential([inner]), str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        (loss,) = loaded.regularization_losses
+        assert np.isclose(loss(), 0.0025)
 
 
 def test_optimizers_in_functions_keep_their_state(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import json
 import os
 import shutil
 import sys
@@ -18,9 +19,11 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
 
-from weft.core import flags
+from weft.core import flags, tracebacks
 from weft.legacy import old, old_world
+from weft.ops.kit import process_group
 
 # Has a `sitecustomize` that does for other processes what `install` does for this one.
 CHILD_PATH = Path(__file__).parent / "child_path"
@@ -66,13 +69,36 @@ def _found(script: str) -> str:
     return (shutil.which(script, path=beside) if commands else None) or script
 
 
-def _run_notebook(source: bytes, file: str, main: ModuleType) -> None:
+def run_notebook(file: str, target: Path, goes_on: bool) -> int:
+    """Runs a notebook and writes it to `target` with what its cells show.
+
+    Returns the exit code; where it does not go on after a cell that fails, that error is raised.
+    """
+    from weft.legacy.notebook_outputs import Outputs, upgraded
+
+    source = _read(file)
+    try:
+        outputs = Outputs(upgraded(json.loads(source)), goes_on)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise CannotRun(f"{file!r} is not a notebook: {error}") from error
+    main = _new_main()
+    folder = os.path.dirname(os.path.realpath(file))
+    _prepare([file], folder)
+    os.chdir(folder)  # as Jupyter has it
+    try:
+        _run_notebook(source, file, main, outputs)
+    finally:
+        target.write_text(outputs.text())
+    return int(outputs.failed)
+
+
+def _run_notebook(source: bytes, file: str, main: ModuleType, recorder: Any = None) -> None:
     from weft.legacy import notebooks
 
     # Python's own display reads lines from files; cells are in memory.
-    sys.excepthook = traceback.print_exception
+    sys.excepthook = tracebacks.shortening(traceback.print_exception)
     _hide_own_frames(sys._getframe(), also=str(notebooks.__file__))
-    notebooks.run(source, file, main)
+    notebooks.run(source, file, main, recorder)
 
 
 def run_module(module: str, args: Sequence[str]) -> None:
@@ -135,7 +161,12 @@ def _prepare(argv: list[str], folder: str) -> None:
 def _execute(source: bytes | CodeType, name: str, main: ModuleType) -> None:
     _hide_own_frames(sys._getframe())
     code = old_world.compile_program(source, name) if isinstance(source, bytes) else source
-    exec(code, main.__dict__)
+    try:
+        exec(code, main.__dict__)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            process_group.fail()  # others that compute with this process must not wait for it
+        raise
 
 
 def _hide_own_frames(last: FrameType, also: str = "") -> None:

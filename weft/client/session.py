@@ -10,6 +10,7 @@ from typing import Any
 from weft.client import process_config
 from weft.client.feeds import as_given, to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
+from weft.client.run_metadata import RunMetadata  # noqa: F401  (with a picture)
 from weft.client.tensor_handle import with_handles
 from weft.core import errors
 from weft.graph import stacks
@@ -37,7 +38,7 @@ class BaseSession:
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._config = config = config if config is not None else process_config.current()
+        self._config = config = process_config.config_for(config)
         self._closed = False
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)
@@ -85,6 +86,11 @@ class BaseSession:
 
     def as_default(self) -> Any:
         return stacks.sessions.enter(self)
+
+    def _repr_html_(self) -> str:
+        from weft.client.pictures import session_card
+
+        return session_card(self)
 
     # ---- running ----
 

@@ -34,6 +34,11 @@ UNAUTHENTICATED = 16
 # The folder of this package.
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+_STARTERS = (
+    *("<frozen runpy>", "runpy.py", os.path.join("bin", "weft")),
+    os.path.join("IPython", "core", "interactiveshell.py"),
+)
+
 Frame = tuple[str, int, str, str | None]
 
 
@@ -94,7 +99,7 @@ class OpError(Exception):
 def _creation_site(op: Any) -> str:
     """The paragraphs that tell where `op`, and what it was derived from, came from."""
     frames = _frames(op)
-    text = f"\n\nOriginal stack trace for {op.name!r}:\n{_format(frames)}"
+    text = f"\n\nOriginal stack trace for {op.name!r}:\n{_format(frames[_started(frames) :])}"
     original = getattr(op, "_original_op", None)
     while original is not None:
         earlier = _frames(original)
@@ -109,6 +114,12 @@ def _creation_site(op: Any) -> str:
 
 def _frames(op: Any) -> list[Frame]:
     return list(getattr(op, "traceback", None) or ())
+
+
+def _started(frames: Sequence[Frame]) -> int:
+    """How many outer frames are of what has started the program, or runs the cell of a notebook."""
+    starters = [i for i, frame in enumerate(frames, 1) if frame[0].endswith(_STARTERS)]
+    return starters[-1] if starters and starters[-1] < len(frames) else 0
 
 
 def _format(frames: Sequence[Frame]) -> str:
@@ -142,12 +153,14 @@ def node_text(op: Any, name: str) -> str:
 
 def locate(op: Any) -> str:
     """Where the user's program created `op`, as `"train.py:41"`."""
+    from weft.core.user_frames import shown
+
     frames = _frames(op)
     outside = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(PACKAGE)]
     if not frames:
         return "<unknown>"
     file, line = (outside or frames)[-1][:2]
-    return f"{os.path.basename(file)}:{line}"
+    return f"{shown(file)}:{line}"
 
 
 class CancelledError(OpError):

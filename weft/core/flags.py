@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ DEBUG = _int(
     "WEFT_DEBUG",
     0,
     "What to report: 1 devices and placements, 2 each stage with node counts and time, "
-    "3 each compiled region and cache miss, 4 every node run.",
+    "3 each compiled region and cache miss, and what jax logs, 4 every node, run one by one.",
 )
 DUMP = _str(
     "WEFT_DUMP",
@@ -113,6 +114,18 @@ CACHE = _str(
     "",
     "Directory in which compiled programs are kept between runs; empty: the user's cache "
     "directory; 0: keep none.",
+)
+CACHE_LIMIT = _int(
+    "WEFT_CACHE_LIMIT",
+    2048,
+    "How many MB of compiled programs are kept; those that were not used for longest go first. 0: "
+    "no limit.",
+)
+TRACEBACK = _str(
+    "WEFT_TRACEBACK",
+    "user",
+    "Which frames of an error are shown: `user` those of the program, and the call of weft that "
+    "failed; `full` weft's own, too.",
 )
 
 
@@ -250,8 +263,17 @@ def cache_directory() -> str | None:
         return None
     if CACHE.value:
         return CACHE.value
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "weft")
+    return users_cache(sys.platform, os.environ)
+
+
+def users_cache(system: str, environment: Mapping[str, str]) -> str:
+    """Where a user's caches are on `system`: the folders that the package platformdirs names."""
+    home = os.path.expanduser("~")
+    if system == "win32":
+        local = environment.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+        return os.path.join(local, "weft", "Cache")
+    usual = os.path.join(home, *(("Library", "Caches") if system == "darwin" else (".cache",)))
+    return os.path.join(environment.get("XDG_CACHE_HOME") or usual, "weft")
 
 
 def table() -> str:

@@ -15,7 +15,7 @@ from weft.core import dtypes
 from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.graph.function_def import Body, body_from_def
 from weft.graph.graph import Graph
-from weft.graph.graph_def import attr_from_proto
+from weft.graph.graph_def import attr_from_proto, attr_to_proto
 from weft.graph.op_def import AttrDef, FuncRef, OpDef, lookup
 from weft.graph.op_signature import parse_attr
 from weft.graph.shape_fn import Dims
@@ -176,9 +176,26 @@ def add_function(graph: Graph, function: LibraryFunction) -> None:
         )  # fmt: skip
 
 
-def write_library(graph: Graph, message: Any) -> None:
-    """Fills a FunctionDefLibrary message."""
+def write_library(graph: Graph, message: Any, add_shapes: bool = False) -> None:
+    """Fills a FunctionDefLibrary message; `add_shapes` as for the nodes of the graph."""
     for function in graph._functions.values():
-        message.function.add().CopyFrom(function.message)
+        written = message.function.add()
+        written.CopyFrom(function.message)
+        if add_shapes and function.built is not None:
+            _write_shapes(written, function.built)
         if function.gradient:
             message.gradient.add(function_name=function.name, gradient_func=function.gradient)
+
+
+def _write_shapes(message: Any, body: Body) -> None:
+    """Adds the shapes that were known when the function was traced.
+
+    Those of variables are not in a FunctionDef, so that a reader could not infer them again.
+    """
+    arguments = [None if t.dtype == dtypes.resource else t.dims for t in body.inputs]
+    message.attr["_input_shapes"].CopyFrom(attr_to_proto(arguments, "list(shape)"))
+    for node in message.node_def:
+        op = body.graph._by_name.get(node.name)
+        if op is not None:
+            shapes = [tensor.dims for tensor in op.outputs]
+            node.attr["_output_shapes"].CopyFrom(attr_to_proto(shapes, "list(shape)"))

@@ -14,6 +14,7 @@ from typing import Any
 from weft.core.dtypes import DType
 from weft.core.errors import OpError
 from weft.core.exceptions import message_of
+from weft.core.hints import hinted
 from weft.graph import stacks
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
@@ -111,6 +112,11 @@ class Graph(ScopedGraph):
         """An existing node changed: plans made from the graph are stale."""
         self._mutations += 1
 
+    def _repr_html_(self) -> str:
+        from weft.graph.pictures.graph_page import graph_frame
+
+        return graph_frame(self)
+
     def get_operations(self) -> list[Operation]:
         with self._lock:
             return list(self._ops)
@@ -168,7 +174,8 @@ class Graph(ScopedGraph):
             op = self._by_name.get(op_name)
             missing = f"The name {name!r} refers to a Tensor which does not exist. The operation,"
             if op is None:
-                raise KeyError(f"{missing} {op_name!r}, does not exist in the graph.")
+                error = KeyError(f"{missing} {op_name!r}, does not exist in the graph.")
+                raise hinted(error, op_name, self._by_name)
             if int(index) >= len(op.outputs):
                 raise KeyError(
                     f"{missing} {op_name!r}, exists but only has {len(op.outputs)} outputs."
@@ -184,7 +191,8 @@ class Graph(ScopedGraph):
                 f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {form}"
             )
         if op is None:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            error = KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            raise hinted(error, name, self._by_name)
         return op
 
     # ---- building ----
@@ -238,11 +246,8 @@ class Graph(ScopedGraph):
         if definition.shape_rule is not None:
             infer_shapes(op)
         self._apply_scopes(op)
-        if scopes.context is None:
-            for tensor in inputs:
-                context = tensor.op._control_flow_context
-                if context is not None:
-                    context.check_used_by(op, tensor)
+        if scopes.context is None and not scopes.context_comes_later:
+            self._check_contexts(op)
         with self._lock:
             self._ops.append(op)
             op._id = len(self._ops)
@@ -255,6 +260,13 @@ class Graph(ScopedGraph):
         for controller in scopes.controllers:
             controller.seen.add(op)
         return op
+
+    def _check_contexts(self, op: Operation) -> None:
+        """ValueError if `op`, outside of every control-flow context, may not use its inputs."""
+        for tensor in op.inputs:
+            context = tensor.op._control_flow_context
+            if context is not None:
+                context.check_used_by(op, tensor)
 
     def _node_name(self, name: str | bytes) -> str:
         if isinstance(name, bytes):

@@ -184,7 +184,7 @@ def graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> 
     if graph._functions:
         from weft.graph.function import write_library
 
-        write_library(graph, message.library)
+        write_library(graph, message.library, add_shapes)
     return message
 
 

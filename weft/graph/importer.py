@@ -207,7 +207,8 @@ class _Importer:
         self._take_versions()
         if not self.outside:
             self.taken = _names_and_scopes(self.graph)
-        with self.graph._without_scopes():
+        graph = self.graph
+        with graph._without_scopes(), graph._scopes.holding(context_comes_later=True):
             for name in self._sorted():
                 self._add(self.nodes[name])
             for op, i, text in self.back_edges:
@@ -279,6 +280,8 @@ class _Importer:
         for controller in scopes.controllers:
             controller.seen.update(self.made.values())
         if scopes.context is None:
+            for op in self.made.values():
+                graph._check_contexts(op)
             return
         # All of them first: an imported loop has edges back to nodes that come later.
         for op in self.made.values():

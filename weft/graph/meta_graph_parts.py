@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from weft.graph.collection_def import UNBOUND, is_exported, strip_name_scope, text
@@ -28,13 +28,18 @@ _FUNCTION_ENDS = frozenset(("_Arg", "_Retval", "_ListToArray", "_ArrayToList"))
 
 def stripped_op_list_for_graph(graph_def: Any) -> Any:
     """An OpList with the signature of every op that is used."""
-    from tensorboard.compat.proto.op_def_pb2 import OpList
-
     used = sorted(ops_used_by_graph_def(graph_def))
     known = [name for name in used if name in REGISTRY]
     if strange := sorted(set(used) - {*known, *_FUNCTION_ENDS}):
         raise ValueError(f"Op {strange[0]} is used by the graph, but is not registered")
-    return OpList(op=[op_def_proto(REGISTRY[name]) for name in known])
+    return op_list(known)
+
+
+def op_list(names: Iterable[str]) -> Any:
+    """An OpList with the signatures of these ops."""
+    from tensorboard.compat.proto.op_def_pb2 import OpList
+
+    return OpList(op=[op_def_proto(REGISTRY[name]) for name in names])
 
 
 def strip_graph_default_valued_attrs(meta_graph_def: Any) -> None:

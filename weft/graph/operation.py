@@ -181,6 +181,11 @@ class Operation:
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
+    def _repr_html_(self) -> str:
+        from weft.graph.pictures.cards import operation_card
+
+        return operation_card(self)
+
 
 def _line_of(code: CodeType, instruction: int) -> int:
     line = code.co_firstlineno

@@ -38,6 +38,8 @@ class _Scopes(threading.local):
         self.controllers: list[_Controller] = []
         self.colocated: list[Operation] = []
         self.context: Any = None
+        # Whether nodes get their control-flow context only after all of them were made.
+        self.context_comes_later = False
         self.attrs: dict[str, Any] = {}
         self.gradients: dict[str, str] = {}
         self.container = ""

@@ -215,6 +215,11 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
+    def _repr_html_(self) -> str:
+        from weft.graph.pictures.cards import tensor_card
+
+        return tensor_card(self)
+
 
 def _session_for(session: Any, graph: Graph, what: str, verb: str) -> Any:
     from weft.graph import stacks

@@ -16,8 +16,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from weft.legacy.old import loading
 from weft.legacy.old.python2 import translation
@@ -27,10 +28,23 @@ _RUNTIME = "__weft_notebook__"
 # Magics that are followed by a statement to run; all others are about the page.
 _OF_STATEMENTS = frozenset({"time", "timeit", "prun", "memit"})
 _OF_CELLS = frozenset({"time", "timeit", "capture", "prun"})
+_recorder: Recorder | None = None
 
 
-def run(source: bytes, file: str, main: ModuleType) -> None:
+class Recorder(Protocol):
+    """Keeps what the cells of a notebook show."""
+
+    def cell(self, number: int) -> AbstractContextManager[None]:
+        """Inside, the cell of this number (from 1 on) runs."""
+
+    def show(self, value: Any, is_result: bool) -> None:
+        """Takes the value of a cell, or one that it displays."""
+
+
+def run(source: bytes, file: str, main: ModuleType, recorder: Recorder | None = None) -> None:
     """Runs the cells of a notebook in the name space of `main`."""
+    global _recorder
+    _recorder = recorder
     main.__dict__[_RUNTIME] = sys.modules[__name__]
     main.__dict__.setdefault("display", display)
     notebook = json.loads(source)
@@ -40,8 +54,9 @@ def run(source: bytes, file: str, main: ModuleType) -> None:
         name = f"{file}[{number}]"
         lines = cell.splitlines(keepends=True)
         linecache.cache[name] = (len(cell), None, lines, name)
-        tree, _ = loading.tree_of(plain(cell).encode(), name, is_python2)
-        run_cell(tree, name, main.__dict__)
+        with nullcontext() if recorder is None else recorder.cell(number):
+            tree, _ = loading.tree_of(plain(cell).encode(), name, is_python2)
+            run_cell(tree, name, main.__dict__)
 
 
 def says_python2(notebook: dict[str, Any]) -> bool:
@@ -67,13 +82,20 @@ def show(value: Any) -> None:
     """Shows the value of a cell; it is `_` in the next."""
     if value is not None:
         builtins._ = value  # type: ignore[attr-defined]
-        sys.stdout.write(pprint.pformat(value) + "\n")
+        _show(value, is_result=True)
 
 
 def display(*values: Any, **_: Any) -> None:
     """Shows values."""
     for value in values:
-        show(value)
+        _show(value, is_result=False)
+
+
+def _show(value: Any, is_result: bool) -> None:
+    if _recorder is not None:
+        _recorder.show(value, is_result)
+    else:
+        sys.stdout.write(pprint.pformat(value) + "\n")
 
 
 def cells(notebook: dict[str, Any]) -> Iterator[str]:

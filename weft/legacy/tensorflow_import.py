@@ -18,6 +18,7 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import weft
+from weft.core import tracebacks
 from weft.legacy.old.versions import VersionText
 from weft.legacy.tensorflow_modules import MIRRORED, MODULES, RENAMED
 
@@ -73,7 +74,8 @@ class View(ModuleType):
         if name == "__all__":
             return [each for each in dir(self) if not each.startswith("_")]
         child = f"{self.__name__}.{name}"
-        if _below_root(child) in MODULES:  # `python.ops.gradients` is a module and a function
+        below = _below_root(child)
+        if below in MODULES and below not in RENAMED:  # `python.ops.gradients` is both
             return importlib.import_module(child)
         if name.startswith("__") and not _holder(self._places, name):
             raise AttributeError(_not_here(child), name=name, obj=self)
@@ -88,6 +90,8 @@ class View(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets it in weft, so that what a program patches is patched under both names."""
+        if isinstance(value, ModuleType) and _below_root(f"{self.__name__}.{name}") in RENAMED:
+            return  # the function of this name stays, though its module is imported
         place = _holder(self._places, name) or next(_present(self._places), None)
         if place is None or name.startswith("__") or isinstance(value, ModuleType):
             super().__setattr__(name, value)
@@ -137,7 +141,9 @@ class Finder(MetaPathFinder, Loader):
         return View(spec.name, spec.loader_state)
 
     def exec_module(self, module: ModuleType) -> None:
-        """A View has nothing to run."""
+        """A View has nothing to run. The process may have become a notebook's by now."""
+        if module.__name__ == self.root:
+            tracebacks.install()
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The program that a module is when it is run by its name; None if it is none."""

@@ -195,6 +195,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.nn: embedding_ops
     tf.test: gradient_checker
     tf: gradients gradients_impl gradients_util
+    : array_grad control_flow_grad data_flow_grad image_grad linalg_grad math_grad nn_grad
+        sparse_grad state_grad tensor_array_grad
     tf.image tf.io: image_ops image_ops_impl
     tf tf.initializers: init_ops initializers_ns
     weft.ops.math.inplace tf raw: inplace_ops
@@ -371,6 +373,9 @@ contrib.framework.python.framework: tf.contrib.framework
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
     tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.grid_rnn.python
+contrib.grid_rnn.python.ops
+    tf.contrib.grid_rnn: grid_rnn_cell
 contrib.image.python
 contrib.image.python.ops
     tf.contrib.image: image_ops
@@ -409,6 +414,29 @@ contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
         nadam_optimizer powersign sign_decay weight_decay_optimizers
+contrib.quantize.python
+    weft.lib.contrib.quantize.common: common input_to_ops
+    weft.lib.contrib.quantize.fold_batch_norms: fold_batch_norms
+    weft.lib.contrib.quantize.graph_matcher: graph_matcher
+    weft.lib.contrib.quantize.quant_ops: quant_ops
+    weft.lib.contrib.quantize.quantize: quantize
+    tf.contrib.quantize: quantize_graph
+contrib.input_pipeline.python
+contrib.input_pipeline.python.ops
+    tf.contrib.input_pipeline: input_pipeline_ops
+contrib.memory_stats.python
+contrib.memory_stats.python.ops
+    tf.contrib.memory_stats: memory_stats_ops
+contrib.periodic_resample.python
+contrib.periodic_resample.python.ops
+    tf.contrib.periodic_resample: periodic_resample_op
+contrib.reduce_slice_ops.python
+contrib.reduce_slice_ops.python.ops
+    tf.contrib.reduce_slice_ops: reduce_slice_ops
+contrib.recurrent.python
+    tf.contrib.recurrent: recurrent_api
+contrib.recurrent.python.ops
+    tf.contrib.recurrent: recurrent functional_rnn
 contrib.rnn.python
 contrib.rnn.python.ops: tf.contrib.rnn
     tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell
@@ -417,6 +445,13 @@ contrib.seq2seq.python
 contrib.seq2seq.python.ops: tf.contrib.seq2seq
     tf.contrib.seq2seq: attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder
         helper loss sampler
+contrib.session_bundle: tf.contrib.session_bundle
+    weft.lib.contrib.session_bundle.bundle_shim: bundle_shim
+    weft.lib.contrib.session_bundle.constants: constants
+    weft.lib.contrib.session_bundle.exporter: exporter
+    weft.lib.contrib.session_bundle.gc: gc
+    weft.lib.contrib.session_bundle.session_bundle: session_bundle
+    weft.protos.manifest: manifest_pb2
 contrib.slim.python
 contrib.slim.python.slim: tf.contrib.slim
     tf.contrib.slim.evaluation: evaluation
@@ -491,6 +526,7 @@ MIRRORED = {
 
 # Internal name -> public name, where the two differ.
 RENAMED = {
+    "contrib.framework.python.ops.arg_scope": "tf.contrib.framework.arg_scope",
     "python.data.experimental.ops.cardinality.INFINITE": (
         "tf.data.experimental.INFINITE_CARDINALITY"
     ),

@@ -63,6 +63,13 @@ class Node:
         return f"<Node {self.name} {self.type}>"
 
 
+def origin(edge: Edge) -> Edge:
+    """The edge, seen through identities."""
+    while edge[0].definition.is_identity:
+        edge = edge[0].inputs[0]
+    return edge
+
+
 def needed(nodes: Iterable[Node]) -> set[Node]:
     """The nodes, and all that they come after."""
     return reached(nodes, lambda node: node.sources)

@@ -33,6 +33,7 @@ def messages(
     declarations: dict[str, str],
     imports: Sequence[Any] = (),
     enums: dict[str, Sequence[str]] | None = None,
+    package: str = _PACKAGE,
 ) -> dict[str, Any]:
     """Message name -> class.
 
@@ -41,7 +42,7 @@ def messages(
     set. A type is a scalar, another message of the same call, one of `enums` (whose values count
     from 0), or one of the files in `imports`, whose pool and package the new messages then share.
     """
-    package = imports[0].package if imports else _PACKAGE
+    package = imports[0].package if imports else package
     pool = imports[0].pool if imports else descriptor_pool.DescriptorPool()
     file = descriptor_pb2.FileDescriptorProto(name=file_name, package=package, syntax="proto3")
     file.dependency.extend(other.name for other in imports)

@@ -49,7 +49,7 @@ class Placer:
                 self._place_all()
             place(graph, self.devices, self.options, self.costs, self.placed)
             fresh = [n for n in graph.nodes if n.op is not None and n.name not in self.placed]
-            if len(self.devices) > 1 or self.log:
+            if len(self.devices) > 1 or self.log or flags.DEBUG:
                 self.placed.update(
                     (n.name, n.device) for n in fresh if not n.definition.is_argument
                 )

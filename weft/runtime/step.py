@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags, machine
+from weft.core.dtypes import float16
 from weft.core.errors import raise_from
 from weft.core.exceptions import as_public
+from weft.core.step_limits import looking_up
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -35,6 +37,7 @@ from weft.runtime.threads import ThreadPool
 
 _MAX_PLANS = 1024
 _LARGE = machine.large()
+_PIECE = 1 << 26  # bytes that are copied in a fraction of a second
 AnyPlan = Plan | PartitionedPlan
 
 
@@ -55,6 +58,9 @@ class StepRunner:
         self.running = RunningSteps()
         self._ends = StepContext(running=self.running)
         self.numeric_check = flags.CHECK_NUMERICS.value
+        self.reports_nodes = flags.DEBUG.value >= 4
+        for device in self.devices:
+            report.say(1, f"device {device.name}: {device.description or 'host'}".__str__)
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
         self._period, self._model_period, self._steps = 0, 0, 0
@@ -92,22 +98,29 @@ class StepRunner:
             if deadline is not None:
                 with deadline_scope(deadline):
                     results = self._run_observed(plan, values, options, metadata, deadline)
-            elif options is not None or metadata is not None or self.numeric_check:
+                    return self._to_user(results, plan)
+            if (
+                options is not None
+                or metadata is not None
+                or self.numeric_check
+                or self.reports_nodes
+            ):
                 results = self._run_observed(plan, values, options, metadata, deadline)
             else:
                 results = plan.run(values, self._ends)
-            if not results:
-                return results
-            try:
-                if self._far and len(results) > 1:
-                    start_copies(results)
-                return [to_user(value) for value in results]
-            except errors.FailedPreconditionError as error:
-                raise located_fetch(error, plan.graph, results) from None
-            except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
-                raise with_node(error, plan.graph.fetches[0][0]) from error
+            return self._to_user(results, plan) if results else results
         except Exception as error:
             raise_from(as_public(error), error)
+
+    def _to_user(self, results: Sequence[Any], plan: AnyPlan) -> list[Any]:
+        try:
+            if self._far and len(results) > 1:
+                start_copies(results)
+            return [to_user(value) for value in results]
+        except errors.FailedPreconditionError as error:
+            raise located_fetch(error, plan.graph, results) from None
+        except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
+            raise with_node(error, plan.graph.fetches[0][0]) from error
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
@@ -130,7 +143,7 @@ class StepRunner:
     ) -> AnyPlan:
         check_unique(feeds)
         with report.timed(2, lambda: f"plan of {sum(len(p.graph.nodes) for p in parts)} nodes"):
-            observer = dump.observer()
+            observer = report.stages(dump.observer())
             parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
             if len(parts) > 1:
                 return PartitionedPlan(parts, self.stores, self.pool)
@@ -169,10 +182,12 @@ class StepRunner:
         def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
             if check is not None:
                 check(node, outputs)
+            if self.reports_nodes:
+                report.node_run(node, outputs, start, end)
             if trace is not None:
                 trace(node, outputs, start, end)
 
-        is_seen = trace is not None or check is not None
+        is_seen = trace is not None or check is not None or self.reports_nodes
         context = StepContext(observe if is_seen else None, deadline, self.running)
         results: list[Any] = plan.run(values, context)
         if metadata is not None:
@@ -274,7 +289,18 @@ def to_user(value: Any) -> Any:
         return value[()]
     if value.nbytes >= _LARGE:
         check_room(value.shape, value.dtype)
+        return _copy_in_pieces(value)
     return np.array(value)
+
+
+def _copy_in_pieces(value: np.ndarray) -> np.ndarray:
+    """A copy of many bytes; between two of its pieces the step can end."""
+    copy = np.empty(value.shape, value.dtype)
+    source, target = value.squeeze(), copy.squeeze()
+    rows = max(1, len(source) * _PIECE // value.nbytes)
+    for start in looking_up(range(0, len(source), rows)):
+        target[start : start + rows] = source[start : start + rows]
+    return copy
 
 
 def options_from(config: Any) -> Options:
@@ -291,6 +317,7 @@ def options_from(config: Any) -> Options:
         fold=base and rewrites.constant_folding != off,
         cse=base and rewrites.common_subgraph_elimination != off,
         simplify=base and rewrites.arithmetic_optimization != off,
+        half=float16 if base and rewrites.auto_mixed_precision == rewrites.ON else None,
         hold_receives=config.graph_options.enable_recv_scheduling,
         transfers=PartitionOptions(as_bfloat16=config.graph_options.enable_bfloat16_sendrecv),
     )

@@ -172,6 +172,15 @@ def test_losses_and_updates_depend_on_inputs() -> None:
     assert layer.updates == [] and len(layer.losses) == 4
 
 
+def test_a_function_may_give_a_number_or_no_loss() -> None:
+    layer = Layer()
+    for given in (0.5, None):
+        layer.add_loss(lambda given=given: given)
+    (loss,) = layer.losses
+    assert loss.dtype == tf.float32 and layer.get_losses_for(None)
+    assert tf.Session().run(loss) == 0.5
+
+
 @pytest.mark.parametrize("use_resource", [True, False])
 def test_losses_of_a_variable(use_resource) -> None:
     class Weighs(Layer):

@@ -32,3 +32,23 @@ def test_mistakes() -> None:
         tf.sort([1.0], direction="UP")
     with pytest.raises(ValueError, match="axis must be a constant scalar"):
         tf.sort([1.0], axis=tf.placeholder(tf.int32, []))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "int64"])
+@pytest.mark.parametrize("k", [3, 300])
+def test_compiled_sorts_are_those_of_numpy(sess, monkeypatch, dtype, k):
+    """Few of a row are looked for, many are sorted, value and place in one number."""
+    monkeypatch.setattr("weft.runtime.xla.region.Region._is_heavy", True)
+    random = np.random.RandomState(1)
+    value = random.randint(-50 if dtype != "uint8" else 0, 50, [4, 300]).astype(dtype)
+    if dtype == "float32":
+        value[0, :4], value[1, 5] = [np.inf, -np.inf, 0.0, -0.0], np.nan
+    x = tf.placeholder(dtype, [4, 300])
+    found = tf.nn.top_k(x, k)
+    compiled = sess.run(found, {x: value})
+    order = np.argsort(-value.astype(np.float64), axis=-1, kind="stable")
+    order[1] = np.argsort(
+        np.where(np.isnan(value[1]), -np.inf, -value[1].astype(np.float64)), kind="stable"
+    )
+    np.testing.assert_array_equal(compiled.indices, order[:, :k])
+    np.testing.assert_array_equal(compiled.values, np.take_along_axis(value, order, -1)[:, :k])

@@ -304,3 +304,17 @@ def test_templates_may_not_make_variables_later():
     with pytest.raises(ValueError, match="Trainable variable created") as error:
         template()
     assert "originally defined at" in str(error.value)
+
+
+def test_an_initializer_without_parts():
+    """A function of (shape, dtype) starts a whole variable, and is refused for parts of one."""
+
+    def ones(shape, dtype):
+        return tf.ones(shape, dtype)
+
+    whole = tf.get_variable("whole", [3], initializer=ones)
+    with tf.Session() as session:
+        session.run(whole.initializer)
+        assert session.run(whole).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(TypeError, match="partition_info"):
+        tf.get_variable("parts", [4], initializer=ones, partitioner=tf.fixed_size_partitioner(2))

@@ -22,6 +22,8 @@ from typing import Any
 import weft as tf
 from weft.core.nest import levels
 from weft.graph import collection_def
+from weft.graph.meta_graph_parts import op_list
+from weft.graph.op_def import REGISTRY
 from weft.lib.rnn import cells
 
 
@@ -48,6 +50,16 @@ class pywrap:
     def TF_TryEvaluateConstant_wrapper(graph: Any, output: Any) -> Any:
         """The value of a tensor, if it follows from constants; else None."""
         return tf.get_static_value(output)
+
+    @staticmethod
+    def TF_GetAllOpList() -> bytes:
+        """All operations as one serialized OpList, in the place of a buffer of the C API."""
+        return op_list(REGISTRY).SerializeToString()
+
+    @staticmethod
+    def TF_GetBuffer(buffer: bytes) -> bytes:
+        """The bytes of a buffer."""
+        return buffer
 
 
 class rnn_cell_impl:

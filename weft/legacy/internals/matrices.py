@@ -17,11 +17,18 @@ __all__ = [
 ]
 
 
+def _fitted(*given: Any) -> list[Any]:
+    """A matrix and its right side as tensors of one type and of batches of one shape."""
+    found: list[Any] = []
+    for label, value in zip(("matrix", "rhs"), given, strict=True):
+        dtype = found[0].dtype if found else None
+        found.append(tf.convert_to_tensor(value, dtype, label))
+    return broadcast_matrix_batch_dims(found)
+
+
 def _solved(solve: Any, default: str, matrix: Any, rhs: Any, name: str | None, **given: Any) -> Any:
     with tf.name_scope(name, default, [matrix, rhs]):
-        matrix = tf.convert_to_tensor(matrix, name="matrix")
-        rhs = tf.convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)
-        return solve(*broadcast_matrix_batch_dims([matrix, rhs]), **given)
+        return solve(*_fitted(matrix, rhs), **given)
 
 
 def matrix_solve_with_broadcast(

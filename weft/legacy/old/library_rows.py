@@ -137,6 +137,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "PIL.ImageDraw.ImageDraw",
         {"textsize": f"{_OWN}.drawn_text_size"},
     ),
+    ("changed", "read only since h5py 3", "h5py", {"File": "weft.legacy.old.h5py_files.File"}),
     ("property", "gone since h5py 3", "h5py.Dataset", {"value": f"{_OWN}.everything"}),
     ("changed", "stricter since PyYAML 6", "yaml", {"load": f"{_OWN}.yaml_load"}),
     ("changed", "stricter since pytest 8", "pytest", {"warns": f"{_OWN}.pytest_warns"}),

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from weft.core import flags
+from weft.core.cache import LEGACY
 from weft.legacy.old import messages, notices, rewriting, users_code
 from weft.legacy.old.python2 import program, translation
 
@@ -67,7 +68,7 @@ def _kept_as(source: bytes, file: str, of_python2: bool) -> Path | None:
         return None
     parts = (_fingerprint(), file.encode(), b"2" if of_python2 else b"", source)
     name = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    return Path(folder, "legacy", name[:2], name[2:])
+    return Path(folder, LEGACY, name[:2], name[2:])
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -268,13 +269,11 @@ def odeint_fixed(
     func: Derivative, y0: Any, t: Any, dt: Any = None, method: str = "rk4", name: str | None = None
 ) -> Tensor:
     """The values at the times `t`, by steps of `dt`, or of less so that they end at these times."""
+    as_time = functools.partial(convert_to_tensor, preferred_dtype=dtypes.float64)
     with name_scope(name, "odeint_fixed", [y0, t, dt]):
-        t = convert_to_tensor(t, preferred_dtype=dtypes.float64, name="t")
-        y0 = convert_to_tensor(y0, name="y0")
+        t, y0 = as_time(t, name="t"), convert_to_tensor(y0, name="y0")
         gaps = t[1:] - t[:-1]
-        dt = convert_to_tensor(
-            gaps if dt is None else dt, preferred_dtype=dtypes.float64, name="dt"
-        )
+        dt = as_time(gaps if dt is None else dt, name="dt")
         steps = unary.ceil(gaps / dt)
         dt = gaps / steps
         _check_types(y0, t, dt)

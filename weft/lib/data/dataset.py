@@ -53,6 +53,11 @@ class Dataset(OfElements):
         types = str(nest.map_structure(repr, self.output_types)).replace("'", "")
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>"
 
+    def _repr_html_(self) -> str:
+        from weft.lib.data.picture import dataset_table
+
+        return dataset_table(self)
+
     def __iter__(self) -> Any:
         """The elements, in eager execution."""
         if executing_eagerly():

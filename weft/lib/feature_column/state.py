@@ -70,9 +70,9 @@ class LayerState(StateManager):
 
 
 class ScopeState(StateManager):
-    """For `input_layer` and `linear_model`: variables are made when they are first asked for.
+    """For `input_layer` and `linear_model`: state is made when it is first asked for.
 
-    They belong to the variable scope that is open then.
+    Variables belong to the variable scope that is open then.
     """
 
     class_prefix = "_"
@@ -90,6 +90,11 @@ class ScopeState(StateManager):
         if name not in self._variables[feature_column]:
             feature_column.create_state(self)
         return super().get_variable(feature_column, name)
+
+    def get_resource(self, feature_column: Any, name: str) -> Any:
+        if name not in self._resources[feature_column]:
+            feature_column.create_state(self)
+        return super().get_resource(feature_column, name)
 
 
 def weight_collections(given: Any) -> list[str]:

@@ -176,7 +176,8 @@ class RestoredFunction:
         self.__name__ = "restored_function_body"
 
     @functools.cached_property
-    def _signature(self) -> inspect.Signature:
+    def __signature__(self) -> inspect.Signature:
+        """The parameters of the function that was saved, as `inspect` is told them."""
         return _parameters(self._message.function_spec)
 
     @property
@@ -198,7 +199,7 @@ class RestoredFunction:
         return self._found(self._canonical(args, kwargs))
 
     def _canonical(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        bound = self._signature.bind(*args, **kwargs)
+        bound = self.__signature__.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.args, dict(bound.kwargs)
 

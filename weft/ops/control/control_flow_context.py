@@ -29,7 +29,7 @@ class ControlFlowContext:
     grad_state: Any = None
     back_prop = False
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str = "") -> None:
         self._name = name
         self._nested_contexts: list[ControlFlowContext] = []
         self._outer_context: ControlFlowContext | None = (

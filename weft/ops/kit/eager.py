@@ -46,6 +46,12 @@ class EagerTensor(Tensor):
         """The number of dimensions."""
         return len(self.dims or ())
 
+    def _repr_html_(self) -> str:
+        from weft.core.html import card
+
+        rows = [("type", self.dtype.name), ("shape", self.shape), ("value", str(self.numpy()))]
+        return card("Tensor", rows)
+
     def cpu(self) -> EagerTensor:
         """A copy on the host, where values are kept anyway."""
         return self

@@ -20,14 +20,33 @@ from weft.ops.array.array import expand_dims, rank, reshape, shape, squeeze, tra
 from weft.ops.kit.declare import cast_to, conj, public
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.target import target_platform
 from weft.ops.math.reduce import wide
 
 Array = Any
 FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
 
+# Tensor cores take rows of so many half-precision numbers; below that size it does not matter.
+_ALIGNED, _LARGE = 8, 1024
+
+
+def _unaligned(*sizes: int) -> bool:
+    return min(sizes) >= 256 and any(n % _ALIGNED and n >= _LARGE for n in sizes)
+
+
+def _padded(xp: Any, x: Array) -> Array:
+    """A matrix with zeros up to sizes that tensor cores take."""
+    return xp.pad(x, [(0, -n % 64 if n % _ALIGNED and n >= _LARGE else 0) for n in x.shape])
+
+
 @by_library
 def _product(xp: Any, a: Array, b: Array) -> Array:
+    half = a.ndim == b.ndim == 2 and a.dtype.itemsize == 2
+    if half and _unaligned(*a.shape, b.shape[1]) and target_platform() != "cpu":
+        # A vocabulary of 50257 words, say: XLA has no fast kernel for its odd rows.
+        wide = xp.matmul(_padded(xp, a), _padded(xp, b))
+        return wide[: a.shape[0], : b.shape[1]]
     return xp.matmul(a, b)
 
 

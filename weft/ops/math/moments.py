@@ -184,8 +184,9 @@ def batch_normalization(
         factor = raw.Rsqrt(variance + variance_epsilon)
         if scale is not None:
             factor *= scale
+        scaled = x * cast(factor, x.dtype)  # first, since programs know the nodes by their names
         moved = offset - mean * factor if offset is not None else -mean * factor
-        return x * cast(factor, x.dtype) + cast(moved, x.dtype)
+        return scaled + cast(moved, x.dtype)
 
 
 def fused_batch_norm(

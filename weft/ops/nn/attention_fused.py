@@ -2,10 +2,11 @@
 
 The output is softmax(scale * query key^T + mask) value, for query [.., t, d], key and value
 [.., s, d]. On a GPU cuDNN computes it without ever writing out the [t, s] scores. Elsewhere, and
-for shapes that cuDNN does not take, the parts are computed as the program spelled them.
+for shapes that cuDNN does not take, `parts` computes it as the program spelled it.
 
-`causal` says that the mask hides exactly what comes later, which then costs nothing. `adj_key` is
-False where the program gave the key as [.., d, s].
+`causal` says that the masks hide exactly what comes later, which then costs nothing. `adj_key` is
+False where the program gave the key as [.., d, s]. `seen` says which scores count, or, with
+`hides`, which do not.
 """
 
 from __future__ import annotations
@@ -17,84 +18,42 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
-from weft.graph.op_def import OpDef, op
+from weft.graph.op_def import op
 from weft.graph.traits import costs
-from weft.ops.kit.declare import literal
-from weft.ops.math.matmul import batch_mat_mul_v2
-from weft.ops.math.reduce import wide
-from weft.ops.nn.softmax import softmax_
+from weft.ops.kit.target import target_platform
 
 Array = Any
 HALF = ("float16", "bfloat16")
 LEAST_SCORES = 2**14  # below this cuDNN has nothing to save
-_INPUTS = "query: T, key: T, value: T, mask: N * T"
+_INPUTS = "query: T, key: T, value: T, masks: Tmasks, seen: N * bool"
 _ATTRS = (
-    "T: {half, bfloat16}, N: int >= 0, scale: float, adj_key: bool, causal: bool, training: bool"
+    "T: {half, bfloat16, float}, Tmasks: list(type) >= 0, N: int >= 0, scale: float, adj_key: bool,"
+    " hides: bool, causal: bool, training: bool, parts: func"
 )
-
-
-def _kernel(definition: OpDef) -> Callable[..., Any]:
-    assert definition.kernel is not None
-    return definition.kernel
-
-
-def _product(xp: Any, x: Array, y: Array, adj_x: bool = False, adj_y: bool = False) -> Array:
-    return _kernel(batch_mat_mul_v2)(xp, x, y, adj_x=adj_x, adj_y=adj_y)
-
-
-# ---- the parts --------------------------------------------------------------------------------
-
-
-def _probabilities(
-    xp: Any, q: Array, k: Array, mask: Sequence[Array], scale: float, adj_key: bool
-) -> Array:
-    scores = _product(xp, q, k, adj_y=adj_key)
-    if scale != 1:
-        scores = scores * literal(scores, scale)
-    for term in mask:
-        scores = scores + term
-    return _kernel(softmax_)(xp, scores)
-
-
-def _gradients(
-    xp: Any,
-    q: Array,
-    k: Array,
-    v: Array,
-    g: Array,
-    mask: Sequence[Array],
-    scale: float,
-    adj_key: bool,
-) -> list[Array]:
-    p = _probabilities(xp, q, k, mask, scale, adj_key)
-    dp = _product(xp, g, v, adj_y=True)
-    total = xp.sum(wide(dp * p), axis=-1, keepdims=True).astype(p.dtype)
-    ds = (dp - total) * p
-    if scale != 1:
-        ds = ds * literal(ds, scale)
-    dk = _product(xp, ds, q, adj_x=True) if adj_key else _product(xp, q, ds, adj_x=True)
-    return [_product(xp, ds, k, adj_y=not adj_key), dk, _product(xp, p, g, adj_x=True)]
 
 
 # ---- cuDNN ------------------------------------------------------------------------------------
 
 
-def flash() -> tuple[str, str] | None:
-    """(XLA's name of the platform, jax's of the implementation) of a fused kernel, if any."""
-    import jax
-
-    return ("cuda", "cudnn") if jax.default_backend() == "gpu" else None
+def flash() -> str | None:
+    """jax's name of the implementation that the program being traced may use, if any."""
+    return "cudnn" if target_platform() in ("gpu", "cuda") else None
 
 
-def _suits(q: Array, k: Array, v: Array, mask: Sequence[Array], causal: bool) -> bool:
-    """Whether cuDNN takes arrays of these shapes; k is [.., s, d]."""
-    if q.ndim not in (3, 4) or k.shape != v.shape or q.shape[:-2] != k.shape[:-2]:
+def _suits(q: Array, k: Array, v: Array, terms: Sequence[Array]) -> bool:
+    """Whether cuDNN takes arrays of these shapes; k is [.., s, d], `terms` are masks."""
+    if (
+        q.dtype.itemsize != 2
+        or q.ndim not in (3, 4)
+        or k.shape != v.shape
+        or q.shape[:-2] != k.shape[:-2]
+    ):
         return False
     t, length, depth = q.shape[-2], k.shape[-2], q.shape[-1]
     if depth % 8 or depth > 128 or t * length < LEAST_SCORES:
         return False
-    biased = bool(mask) and not causal
-    return not biased or (t % 2 == 0 and length % 2 == 0 and mask[0].ndim <= q.ndim)
+    even = t % 2 == 0 and length % 2 == 0
+    return not terms or (even and all(term.ndim <= q.ndim for term in terms))
 
 
 def _heads_third(x: Array) -> Array:
@@ -104,13 +63,10 @@ def _heads_third(x: Array) -> Array:
     return jnp.swapaxes(x if x.ndim == 4 else x[:, None], 1, 2)
 
 
-def _bias(mask: Sequence[Array], q: Array, k: Array, causal: bool) -> Array | None:
-    """The mask as cuDNN wants it: four axes, of which the last two are whole."""
+def _whole(term: Array, q: Array, k: Array) -> Array:
+    """A mask as cuDNN wants it: four axes, of which the last two are whole."""
     import jax.numpy as jnp
 
-    if causal or not mask:
-        return None
-    (term,) = mask
     if q.ndim == 3 and term.ndim == 3:
         term = term[:, None]
     term = term.reshape((1,) * (4 - term.ndim) + term.shape)
@@ -120,12 +76,12 @@ def _bias(mask: Sequence[Array], q: Array, k: Array, causal: bool) -> Array | No
 @by_library
 def _fused(
     xp: Any,
-    q: Array,
-    k: Array,
-    v: Array,
-    mask: Sequence[Array],
+    arrays: Sequence[Array],
+    masks: Sequence[Array],
+    seen: Sequence[Array],
     scale: float,
     adj_key: bool,
+    hides: bool,
     causal: bool,
 ) -> Callable[..., Array] | None:
     """Attention as a function of q, k and v that can be differentiated, where cuDNN has it."""
@@ -135,15 +91,21 @@ def _fused(
     def straight(k: Array) -> Array:
         return k if adj_key else jnp.swapaxes(k, -1, -2)
 
-    found = flash()
-    if found is None or not _suits(q, straight(k), v, mask, causal):
+    q, k, v = arrays[0], straight(arrays[1]), arrays[2]
+    implementation = flash()
+    terms = [] if causal else [*masks, *seen]
+    if implementation is None or not _suits(q, k, v, terms):
         return None
-    bias = _bias(mask, q, straight(k), causal)
+    options: dict[str, Any] = {"scale": scale, "is_causal": causal}
+    if masks and not causal:
+        options["bias"] = _whole(masks[0], q, k).astype(q.dtype)
+    if seen and not causal:
+        options["mask"] = _whole(seen[0], q, k) ^ hides
 
     def attend(q: Array, k: Array, v: Array) -> Array:
-        arrays = [_heads_third(x) for x in (q, straight(k), v)]
+        turned = [_heads_third(x) for x in (q, straight(k), v)]
         attention: Any = jax.nn.dot_product_attention
-        out = attention(*arrays, bias, scale=scale, is_causal=causal, implementation=found[1])
+        out = attention(*turned, **options, implementation=implementation)
         return jnp.swapaxes(out, 1, 2).reshape(q.shape)
 
     return attend
@@ -152,27 +114,15 @@ def _fused(
 @_fused.numpy
 def _(
     xp: Any,
-    q: Array,
-    k: Array,
-    v: Array,
-    mask: Sequence[Array],
+    arrays: Sequence[Array],
+    masks: Sequence[Array],
+    seen: Sequence[Array],
     scale: float,
     adj_key: bool,
+    hides: bool,
     causal: bool,
 ) -> Callable[..., Array] | None:
     return None
-
-
-def _either(by_flash: Callable[..., Any], by_parts: Callable[..., Any], *arrays: Array) -> Any:
-    """By the fused kernel on its platform. Where that does not take the arrays, by parts."""
-    from jax import lax
-
-    found = flash()
-    assert found is not None
-    try:
-        return lax.platform_dependent(*arrays, **{found[0]: by_flash}, default=by_parts)
-    except (NotImplementedError, RuntimeError, ValueError):
-        return by_parts(*arrays)
 
 
 # ---- ops --------------------------------------------------------------------------------------
@@ -200,35 +150,35 @@ def fused_attention(
     query: Array,
     key: Array,
     value: Array,
-    mask: list[Array],
+    masks: list[Array],
+    seen: list[Array],
     *,
     scale: float,
     adj_key: bool,
+    hides: bool,
     causal: bool,
     training: bool,
+    parts: Callable[..., list[Array]],
 ) -> Array:
-    def by_parts(q: Array, k: Array, v: Array) -> Array:
-        return _product(xp, _probabilities(xp, q, k, mask, scale, adj_key), v)
-
-    attend = _fused(xp, query, key, value, mask, scale, adj_key, causal)
-    if attend is None:
-        return by_parts(query, key, value)
-
-    def by_flash(q: Array, k: Array, v: Array) -> Array:
+    arrays = [query, key, value]
+    attend = _fused(xp, arrays, masks, seen, scale, adj_key, hides, causal)
+    if attend is not None:
         import jax
 
         # For training the kernel also gives what its gradient needs. The gradient op asks for the
         # same again, and XLA makes the two calls one.
-        return jax.vjp(attend, q, k, v)[0] if training else attend(q, k, v)
-
-    return _either(by_flash, by_parts, query, key, value)
+        try:
+            return jax.vjp(attend, *arrays)[0] if training else attend(*arrays)
+        except _REFUSED:
+            pass
+    return parts(xp, [*arrays, *masks, *seen])[0].astype(query.dtype)
 
 
 @op(
     "_FusedAttentionGrad",
     inputs=_INPUTS + ", gradient: T",
     outputs="query_grad: T, key_grad: T, value_grad: T",
-    attrs=_ATTRS,
+    attrs=_ATTRS + ", wanted: list(bool)",
     shape=lambda c: [c.dims(0), c.dims(1), c.dims(2)],
     traits=costs(lambda dims, attrs: 2.5 * _flops(dims, attrs)),
 )
@@ -237,23 +187,31 @@ def fused_attention_grad(
     query: Array,
     key: Array,
     value: Array,
-    mask: list[Array],
+    masks: list[Array],
+    seen: list[Array],
     gradient: Array,
     *,
     scale: float,
     adj_key: bool,
+    hides: bool,
     causal: bool,
+    wanted: list[bool],
+    parts: Callable[..., list[Array]],
 ) -> list[Array]:
-    def by_parts(q: Array, k: Array, v: Array, g: Array) -> list[Array]:
-        return _gradients(xp, q, k, v, g, mask, scale, adj_key)
-
-    attend = _fused(xp, query, key, value, mask, scale, adj_key, causal)
-    if attend is None:
-        return by_parts(query, key, value, gradient)
-
-    def by_flash(q: Array, k: Array, v: Array, g: Array) -> list[Array]:
+    arrays = [query, key, value]
+    attend = _fused(xp, arrays, masks, seen, scale, adj_key, hides, causal)
+    if attend is not None:
         import jax
 
-        return list(jax.vjp(attend, q, k, v)[1](g))
+        try:
+            return list(jax.vjp(attend, *arrays)[1](gradient))
+        except _REFUSED:
+            pass
+    found = iter(parts(xp, [*arrays, *masks, *seen, gradient]))
+    # Nothing reads the gradients that the program did not ask for.
+    gradients = [next(found) if asked else x for asked, x in zip(wanted, arrays, strict=True)]
+    return [x.astype(query.dtype) for x in gradients]
 
-    return _either(by_flash, by_parts, query, key, value, gradient)
+
+# As jax says that the fused kernel does not take the arrays.
+_REFUSED = (NotImplementedError, RuntimeError, ValueError)

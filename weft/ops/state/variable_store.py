@@ -382,12 +382,8 @@ def _initial_value(
     if inspect.isclass(initializer):
         initializer = initializer()
     if shape.is_fully_defined():
-        dims = shape.as_list()
-
-        def initial_value() -> Any:
-            return initializer(dims, dtype=dtype, partition_info=partition_info)
-
-        return initial_value, dtype.base_dtype
+        dims, part = shape.as_list(), _part_argument(initializer, partition_info)
+        return lambda: initializer(dims, dtype=dtype, **part), dtype.base_dtype
     if _needs_no_arguments(initializer):
         return initializer, None
     raise ValueError(
@@ -395,6 +391,16 @@ def _initial_value(
         "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` "
         "should be fully defined."
     )
+
+
+def _part_argument(initializer: Any, partition_info: PartitionInfo | None) -> dict[str, Any]:
+    """The part of a variable as an argument, for initializers that ask for it.
+
+    Functions of (shape, dtype) alone start variables that have no parts: later releases take them.
+    """
+    if partition_info is None and "partition_info" not in inspect.signature(initializer).parameters:
+        return {}
+    return {"partition_info": partition_info}
 
 
 def _needs_no_arguments(function: Callable[..., Any]) -> bool:

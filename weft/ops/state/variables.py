@@ -457,6 +457,20 @@ class Variable(metaclass=_VariableType):
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
+    def _repr_html_(self) -> str:
+        from weft.core.html import card
+        from weft.ops.kit.eager import executing_eagerly
+
+        value = self.numpy() if executing_eagerly() else ""  # type: ignore[attr-defined]
+        rows = [
+            ("type", self.dtype.name),
+            ("shape", self.shape),
+            ("trainable", self.trainable),
+            ("device", self.device),
+            ("value", str(value)),
+        ]
+        return card(f"Variable {self.name}", rows)
+
 
 Variable.SaveSliceInfo = SaveSliceInfo  # type: ignore[attr-defined]
 

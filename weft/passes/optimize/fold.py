@@ -11,6 +11,8 @@ from weft.graph.shape_fn import size
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 _MAX_ELEMENTS = 1 << 20
+# Of unknown shape, but with no more elements than the inputs have.
+_NEVER_LONGER = {"BroadcastGradientArgs"}
 
 
 def fold(graph: ClientGraph) -> None:
@@ -36,36 +38,38 @@ def _values(node: Node) -> list[np.ndarray] | None:
     kind = node.definition
     if kind.is_constant or kind.stateful or node.controls:
         return None
-    if kind.calls_python:  # its author says that one call tells the value
-        return _computed(node)
-    if not node.inputs:
-        return None
-    if not kind.traceable or kind.needs_xla or any(d is dtypes.string for d in node.dtypes):
-        return None
-    if kind.measures:
-        return _of_shape(node)
-    return None if _grows(node) else _computed(node)
-
-
-def _computed(node: Node) -> list[np.ndarray] | None:
+    if kind.measures and not kind.calls_python:
+        return _of_shape(node) if node.inputs else None
     if any(n.definition is not const or n.controls for n, _ in node.inputs):
         return None  # a constant with control inputs belongs to a loop or a branch
-    inputs = [n.attrs["value"] for n, _ in node.inputs]
-    if sum(v.size for v in inputs) > _MAX_ELEMENTS:
+    return folded_values(node, [n.attrs["value"] for n, _ in node.inputs], _MAX_ELEMENTS)
+
+
+def folded_values(node: Node, inputs: list[np.ndarray], most: int) -> list[np.ndarray] | None:
+    """The outputs of a node for these inputs, if it can be computed when a step is planned.
+
+    `most`: elements that the inputs or an output may have.
+    """
+    kind = node.definition
+    if not kind.calls_python:  # else its author says that one call tells the value
+        if not node.inputs or kind.stateful or not kind.traceable or kind.needs_xla:
+            return None
+        if any(d is dtypes.string for d in node.dtypes) or _grows(node, most):
+            return None
+    if sum(v.size for v in inputs) > most:
         return None
     try:
         with np.errstate(all="ignore"):
-            return [np.asarray(v) for v in bind(node.definition, node.attrs)(np, inputs)]
+            return [np.asarray(v) for v in bind(kind, node.attrs)(np, inputs)]
     except Exception:
         return None  # it fails again when the step runs, where the error can name the node
 
 
-def _grows(node: Node) -> bool:
-    for dims in node.dims:
-        elements = size(dims)
-        if elements is None or elements > _MAX_ELEMENTS:
-            return True
-    return False
+def _grows(node: Node, most: int) -> bool:
+    if node.type in _NEVER_LONGER:
+        return False
+    elements = [size(dims) for dims in node.dims]
+    return any(count is None or count > most for count in elements)
 
 
 def _of_shape(node: Node) -> list[np.ndarray] | None:

@@ -96,10 +96,17 @@ def _array_size(node: Node) -> Edge | None:
     return None
 
 
+def _over_no_axis(node: Node) -> Edge | None:
+    axes, _ = node.inputs[1]
+    empty = axes.definition.is_constant and axes.attrs["value"].size == 0
+    return node.inputs[0] if empty else None
+
+
 _RULES: dict[str, Callable[[Node], Edge | None]] = {
     "Mul": _neutral(1, (0, 1)),
     "RealDiv": _neutral(1, (1,)),
     "Sub": _neutral(0, (1,)),
+    "Sum": _over_no_axis,
     "Reshape": _reshape,
     "Transpose": _transpose,
     "Cast": _cast,

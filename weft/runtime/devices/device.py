@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import logging
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,13 @@ def accelerators() -> tuple[tuple[str, Any], ...]:
     from weft.runtime.xla.compile import load
 
     found = [(_KINDS.get(d.platform.lower()), d) for d in load().local_devices()]
-    return tuple((kind, device) for kind, device in found if kind is not None)
+    usable = tuple((kind, device) for kind, device in found if kind is not None)
+    if not usable and not os.environ.get("JAX_PLATFORMS") and glob.glob(_DEVICE_FILES[0]):
+        logging.getLogger("weft").warning(
+            "weft: this machine has an NVIDIA GPU that jax cannot use (pip install 'weft[cuda]';"
+            " WEFT_DEBUG=3 shows why); graphs run on the host"
+        )
+    return usable
 
 
 def host_memory() -> int:

@@ -4,10 +4,16 @@ On the CPU, XLA puts cheap operations that several others use into each of the k
 In a chain of which every link is used twice, as gradients through time make, each kernel then holds
 all links before it: code, the time to compile it and the time to run it grow with the square of the
 length. Here such chains are cut: now and then, a value goes through a call that is not inlined.
+
+It also gives a reduction, with all that is computed for it element by element, to a library that
+goes through the elements once for each operation. That library is quick at reducing and slow at
+long chains, which XLA makes one loop of, and at products that go into a reduction: what goes before
+a large one is cut off.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -27,6 +33,15 @@ _DEAR = frozenset(
     "divide remainder exponential exponential_minus_one log log_plus_one logistic tanh power sqrt"
     " rsqrt cbrt sine cosine tan atan2".split()
 )
+
+# Elements from which on it matters how a reduction is computed, and operations before one that the
+# library takes less time for than it takes to store what they make.
+_LARGE, _FEW = 2**16, 4
+_PRODUCTS = frozenset(("dot", "dot_general"))
+# Integers that the library turns into floats one by one.
+_NARROW = frozenset("i8 ui8 i16 ui16".split())
+# What only says where elements are.
+_PLACES = frozenset("constant broadcast_in_dim reshape iota return".split())
 
 # "apart", "dear", "cheap" or "free", and which operations make its operands.
 Step = tuple[str, Sequence[int]]
@@ -79,10 +94,15 @@ def compute_once(module: Any) -> int:
     functions = {o.attributes["sym_name"].value: o for o in operations if o.name == "func.func"}
     keepers: dict[Any, str] = {}
     apart = {name for name, f in functions.items() if _has_apart(f)}
+    sizes = {name: len(f.regions[0].blocks[0].operations) for name, f in functions.items()}
     count = 0
     for function in functions.values():
         for block in _blocks(function):
-            count += _cut_block(module, block, apart, keepers)
+            if len(block.operations) >= _SHORT:
+                count += _cut_block(module, block, apart, keepers)
+            # A chain that was cut just now ends there.
+            ends = apart.union(keepers.values())
+            count += _cut_before_reductions(module, block, ends, sizes, keepers)
     return count
 
 
@@ -92,7 +112,7 @@ def _blocks(operation: Any) -> list[Any]:
     for region in operation.regions:
         for block in region.blocks:
             operations = list(block.operations)
-            if len(operations) >= _SHORT:
+            if len(operations) > 2:
                 found.append(block)
             for inner in operations:
                 if len(inner.operation.regions):
@@ -137,6 +157,57 @@ def _kind(operation: Any, sources: list[str], apart: set[str]) -> str:
         return "dear"
     known = len(sources) == len(operation.operands)
     return "free" if known and all(kind == "free" for kind in sources) else "cheap"
+
+
+def _cut_before_reductions(
+    module: Any, block: Any, apart: set[str], sizes: dict[str, int], keepers: dict[Any, str]
+) -> int:
+    """Cuts long chains off the large reductions that they end in."""
+    operations = [o.operation for o in block.operations]
+    maker = {result: i for i, o in enumerate(operations) for result in o.results}
+    found: set[int] = set()
+    for operation in operations:
+        if _name(operation) == "reduce" and len(operation.results) == 1:
+            value = operation.operands[0]
+            if value in maker and _elements(value) >= _LARGE:
+                if _is_long(operations, maker, maker[value], apart, sizes):
+                    found.add(maker[value])
+    for i in sorted(found):
+        _keep(module, operations[i], operations[i + 1], keepers)
+    return len(found)
+
+
+def _elements(value: Any) -> int:
+    return math.prod(value.type.shape)
+
+
+def _is_long(
+    operations: Sequence[Any], maker: dict[Any, int], last: int, apart: set[str],
+    sizes: dict[str, int],
+) -> bool:  # fmt: skip
+    """Whether more than a few operations on elements, or a product, make what this one gives."""
+    seen, waiting, count = {last}, [last], 0
+    while waiting and count <= _FEW:
+        operation = operations[waiting.pop()]
+        if _name(operation) in _PRODUCTS:
+            return True
+        if _kind(operation, [], apart) == "apart":
+            continue
+        count += _steps(operation, sizes)
+        sources = {maker[v] for v in operation.operands if v in maker} - seen
+        seen |= sources
+        waiting += sources
+    return count > _FEW
+
+
+def _steps(operation: Any, sizes: dict[str, int]) -> int:
+    """How many operations on elements this one counts for."""
+    name = _name(operation)
+    if name == "call":
+        return sizes[operation.attributes["callee"].value]
+    if name == "convert" and str(operation.operands[0].type.element_type) in _NARROW:
+        return _FEW + 1
+    return int(name not in _PLACES and _elements(operation.results[0]) >= _LARGE)
 
 
 def _keep(module: Any, operation: Any, following: Any, keepers: dict[Any, str]) -> None:

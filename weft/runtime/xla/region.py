@@ -37,6 +37,7 @@ from weft.runtime.xla.compile import Program, Spec, compile_region, load, transl
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.stopping import call_stoppably, take_switch
 from weft.runtime.xla.tracer import inner_random
+from weft.runtime.xla.words import announced
 
 MAX_PROGRAMS = 64
 FEW_SIGNATURES = 3  # so many are compiled without further ado
@@ -309,7 +310,8 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
         )
-        return compile_region(self.unit, self.cells, spec, self.store.device)
+        with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
+            return compile_region(self.unit, self.cells, spec, self.store.device)
 
     def rngs(self) -> np.ndarray:
         """The states of the region's generators, a row each."""
@@ -387,9 +389,22 @@ def _work(node: Node, inputs: Any, outputs: Any) -> float:
         return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
     if node.branches is not None:
         return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
-    size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
+    size = _elements(outputs)
+    if _looks_at_all(node):
+        size = max(size, _elements(inputs))
     if node.definition.flops is not None:
         flops = node.definition.flops([np.shape(v) for v in inputs], node.attrs)
         # A product is one call; an update of a variable is a call for each of its operations.
         return size + (flops if node.definition.stateful else 0.05 * flops)
     return size
+
+
+def _elements(values: Any) -> float:
+    return float(sum(np.size(v) for v in values if isinstance(v, (np.ndarray, np.generic))))
+
+
+def _looks_at_all(node: Node) -> bool:
+    """Whether a kernel goes through its inputs, however little it makes of them, as sums do."""
+    made = node.definition
+    moves = made.moves or made.hands_on or made.is_identity or made.is_free
+    return not (moves or made.measures or made.of_shapes or made.stateful or made.is_given)

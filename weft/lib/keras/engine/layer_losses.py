@@ -61,10 +61,9 @@ class LayerLosses:
             if callable(loss):
                 self._callable_losses.append(functools.partial(_made, loss, inputs is None))
             elif loss is not None:
-                if not isinstance(loss, Tensor):
-                    loss = convert_to_tensor(loss, dtype=floatx())
+                loss = _tagged(loss, inputs is None)
                 check_unconditional(loss, "add_loss")
-                self._keep_loss(_tagged(loss, inputs is None))
+                self._keep_loss(loss)
 
     def _keep_loss(self, loss: Any) -> None:
         if runs_eagerly() and isinstance(loss, EagerTensor):
@@ -195,8 +194,12 @@ class LayerLosses:
 
 
 def _tagged(loss: Any, unconditional: bool) -> Any:
-    if loss is not None:
-        loss._unconditional_loss = unconditional
+    """A loss, which may be a number, as a tensor that knows whether it depends on inputs."""
+    if loss is None:
+        return None
+    if not isinstance(loss, Tensor):
+        loss = convert_to_tensor(loss, dtype=floatx())
+    loss._unconditional_loss = unconditional
     return loss
 
 

@@ -59,7 +59,7 @@ class NetworkSaving:
         return functions_of_model(self, known)
 
     def _lists_to_save(self) -> dict[str, Any]:
-        """The lists of variables that a SavedModel of objects has of a model."""
+        """The lists of variables and losses that a SavedModel of objects has of a model."""
         from weft.lib.keras.saving.model_functions import lists_of_model
 
         return lists_of_model(self)

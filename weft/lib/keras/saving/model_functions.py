@@ -1,8 +1,9 @@
-"""The functions that a Keras model has in a SavedModel: the model itself, and what is served."""
+"""The functions that a Keras model has in a SavedModel: itself, its losses, and what is served."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from weft.core import nest
@@ -22,23 +23,43 @@ def functions_of_model(value: Any, known: dict[str, Any]) -> dict[str, Any]:
     """
     if not _is_built_model(value) or "call" in known:
         return {}
-    by_graph = vars(value).setdefault(_MADE, weakref.WeakKeyDictionary())
-    graph = get_default_graph()
-    if graph not in by_graph:
-        by_graph[graph] = {
-            "__call__": _call(value),
-            "_default_save_signature": _signature(value),
-        }
-    found: dict[str, Any] = by_graph[graph]
-    return found
+    made = _made_of(value)
+    if "__call__" not in made:
+        made["__call__"] = _call(value)
+        made["_default_save_signature"] = _signature(value)
+    return {name: made[name] for name in ("__call__", "_default_save_signature")}
 
 
 def lists_of_model(value: Any) -> dict[str, Any]:
-    """The variables of a model, which one that was loaded has as attributes."""
+    """The variables of a model and the losses of its weights, as attributes of a loaded one."""
     if not _is_built_model(value):
         return {}
     names = "variables", "trainable_variables", "non_trainable_variables"
-    return {name: list(getattr(value, name)) for name in names}
+    made = _made_of(value)
+    if "regularization_losses" not in made:
+        made["regularization_losses"] = [_loss(each) for each in _callable_losses(value)]
+    losses = {"regularization_losses": made["regularization_losses"]}
+    return {name: list(getattr(value, name)) for name in names} | losses
+
+
+def _made_of(model: Any) -> dict[str, Any]:
+    """The functions that were made of a model for the graph that is current."""
+    by_graph = vars(model).setdefault(_MADE, weakref.WeakKeyDictionary())
+    found: dict[str, Any] = by_graph.setdefault(get_default_graph(), {})
+    return found
+
+
+def _callable_losses(layer: Any) -> Iterator[Any]:
+    """The functions that give the losses of a layer and of the layers in it."""
+    yield from layer._callable_losses
+    for inner in layer._layers:
+        yield from _callable_losses(inner)
+
+
+def _loss(loss: Any) -> Function:
+    made = Function(loss, "loss", autograph=False)
+    made.get_concrete_function()
+    return made
 
 
 def _is_built_model(value: Any) -> bool:

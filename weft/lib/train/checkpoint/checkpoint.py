@@ -53,7 +53,8 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs: Any) -> None:
         for name, value in sorted(kwargs.items()):
-            if not is_trackable(value):
+            # A tf.function has no variables, and is kept by SavedModels.
+            if not is_trackable(value) and not hasattr(value, "get_concrete_function"):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived from "
                     f"`TrackableBase`), got {value}."

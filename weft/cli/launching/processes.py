@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
 _COLOURS = (36, 33, 32, 35, 34, 31, 96, 93, 92, 95, 94, 91)
@@ -42,9 +42,17 @@ class Output:
                 for line in source:
                     self._write(sink, name, line)
 
-        thread = threading.Thread(target=copy, daemon=True)
+        self.hear(copy)
+
+    def hear(self, call: Callable[[], None]) -> None:
+        """Calls what brings lines, in a thread of its own."""
+        thread = threading.Thread(target=call, daemon=True)
         thread.start()
         self._threads.append(thread)
+
+    def pass_on(self, name: str, line: bytes, is_error: bool) -> None:
+        """A line that `name` has said elsewhere."""
+        self._write(sys.stderr if is_error else sys.stdout, name, line)
 
     def _write(self, sink: Any, name: str, line: bytes) -> None:
         label = f"{name:{self._width}} |"
@@ -68,14 +76,18 @@ class Output:
 class Process:
     """A process under a name. It, and what it starts, dies with us."""
 
+    has_moved = False
+
     def __init__(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str], output: Output
-    ) -> None:
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], output: Output,
+        folder: str | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         # A session of its own: Ctrl-C in the terminal reaches us alone, and we decide who gets it.
         self._process = subprocess.Popen(
             command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True, preexec_fn=_die_with_parent(),
+            stderr=subprocess.PIPE, cwd=folder, start_new_session=True,
+            preexec_fn=_die_with_parent(),
         )  # fmt: skip
         assert self._process.stdout is not None and self._process.stderr is not None
         output.follow(name, self._process.stdout, sys.stdout)

@@ -1,0 +1,1 @@
+"""Graphs, operations and tensors as HTML, for notebooks."""
