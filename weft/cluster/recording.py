@@ -53,7 +53,7 @@ class TraceMethods:
         return b""
 
     def _Steps(self, data: wire.Chunk, caller: Caller) -> bytes:
-        """How many steps have ended here since the start."""
+        """The number of steps that have ended here since the start."""
         return json.dumps(max(RECORDER.steps.values(), default=0)).encode()
 
     def _Pause(self, data: wire.Chunk, caller: Caller) -> bytes:

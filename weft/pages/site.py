@@ -92,7 +92,7 @@ class Site:
 
 
 def endpoint_of(answer: Answer) -> Endpoint:
-    """What starlette calls for a request that a function answers, on a thread of its own."""
+    """The endpoint of starlette for a function, which answers on a thread of its own."""
 
     async def endpoint(request: Request) -> Response:
         loop = asyncio.get_running_loop()

@@ -23,7 +23,7 @@ _MOST_WAITS = 8
 
 
 class ServerStatus:
-    """What a server is doing. It only looks; no step waits for it."""
+    """The state of a server. It only looks; no step waits for it."""
 
     def __init__(self, server: Server) -> None:
         self._server, self._began = server, time.time()
@@ -83,7 +83,7 @@ class ServerStatus:
 
 
 def trace_limits(query: Mapping[str, str]) -> Json:
-    """How long a trace is to be, as a request has it."""
+    """The length of a trace, as a request has it."""
     try:
         return {
             "steps": int(query.get("steps", "0")),

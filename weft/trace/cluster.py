@@ -40,7 +40,7 @@ class TracedTask:
         return bytes(found)
 
     def shift(self) -> float:
-        """How far its clock is ahead of ours, in seconds."""
+        """The lead of its clock over ours, in seconds."""
         best, found = float("inf"), 0.0
         for _ in range(_ASKS):
             asked = now()
@@ -68,7 +68,7 @@ class TracedTask:
 
 
 def address_of(target: str) -> str:
-    """Where a target listens. ValueError if it is none."""
+    """The address that a target listens at. ValueError if it is none."""
     scheme, separator, address = target.partition("://")
     if not separator or scheme not in ("grpc", "grpcs", "http", "https") or ":" not in address:
         raise ValueError(f"{target!r} is not of the form grpc://host:port")
@@ -107,7 +107,7 @@ class TracedCluster:
         return trace
 
     def _each(self, ask: Callable[[TracedTask], Any]) -> list[Any]:
-        """What all tasks answer, asked at once; one that does not is not asked again."""
+        """The answers of all tasks, asked at once; one that is silent is not asked again."""
         asked = [task for task in self.tasks if task.task not in self.silent]
         with ThreadPoolExecutor(len(asked) or 1) as pool:
             calls = [pool.submit(ask, task) for task in asked]

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class _Words:
-    """What events say, each different name, kind and detail once."""
+    """The words of events, each different name, kind and detail once."""
 
     def __init__(self, events: Sequence[Json]) -> None:
         names: dict[str, int] = {}
@@ -59,7 +59,7 @@ def to_columns(trace: Json) -> bytes:
     by_bar = np.lexsort((starts[by_start], depths, lanes[by_start]))
     order, depths = by_start[by_bar], depths[by_bar]
     words = _Words(events)
-    columns = {
+    columns: dict[str, np.ndarray] = {
         "start": starts[order] - origin,
         "duration": durations[order],
         "name": words.name[order],
@@ -124,7 +124,7 @@ def _processes(events: Sequence[Json], rows: Any) -> list[Json]:
 
 
 def _depths(lanes: np.ndarray, starts: np.ndarray, durations: np.ndarray) -> np.ndarray:
-    """How many events of the same row each one is inside of; they come by row and start."""
+    """The number of events of its row that each is inside of; they come by row and start."""
     depths = np.zeros(len(lanes), np.int64)
     ends, stack, lane = (starts + durations).tolist(), list[float](), -1
     for i, (own, start) in enumerate(zip(lanes.tolist(), starts.tolist(), strict=True)):

@@ -32,7 +32,7 @@ def _by_time(events: Sequence[Json], kind: str) -> list[Json]:
 
 def _arrow(number: int, send: Json, receive: Json) -> list[Json]:
     common = {"cat": "flow", "name": send["args"].get("tensor", ""), "id": number}
-    ends = (("s", send, {}), ("f", receive, {"bp": "e"}))
+    ends: tuple[tuple[str, Json, Json], ...] = (("s", send, {}), ("f", receive, {"bp": "e"}))
     return [
         {**common, "ph": phase, **more,
          "pid": event["pid"], "tid": event["tid"], "ts": flow_time(event)}

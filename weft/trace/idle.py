@@ -45,9 +45,9 @@ def _reason(waits: Sequence[Json], first: int, start: float, end: float) -> Json
         i += 1
     if not ended:  # it goes on
         ended = [wait for wait in waits[i : i + 1] if wait["ts"] <= start]
-    # A full queue is nobody's reason to wait, if there is another.
+    # A full queue is the reason only where there is no other.
     others = [wait for wait in ended if "Enqueue" not in wait.get("args", {}).get("op", "")]
-    return (others or ended or [None])[-1]
+    return next(reversed(others or ended), None)
 
 
 def _span(event: Json) -> Span:

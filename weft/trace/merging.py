@@ -112,7 +112,7 @@ def _lanes(recording: Json, tensors: dict[str, str]) -> Iterable[tuple[Row, int,
 
 def _row(key: Any, threads: Json) -> Row:
     if isinstance(key, tuple):
-        return Row(*key, nests=False)
+        return Row(key[0], key[1], nests=False)
     if isinstance(key, str):
         return Row(key, _DEVICE)
     return Row(threads.get(str(key), "thread"), _THREAD)

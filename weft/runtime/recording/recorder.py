@@ -180,7 +180,7 @@ def _plain(events: Sequence[Event]) -> dict[str, Any]:
 
 def _names(events: Iterable[Event]) -> set[str]:
     """The nodes that events are about."""
-    found = set()
+    found: set[str] = set()
     for event in events:
         detail = event[5]
         if isinstance(detail, dict):

@@ -145,7 +145,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
         cache.trim()
-    note_program(run.__name__, executable)
+    note_program(run, executable)
     if is_collective:
         executable = processes.GroupProgram(executable, device)
     factor = spec.factor if trace.objects.guessed else 0

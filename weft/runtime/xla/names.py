@@ -47,19 +47,20 @@ def named(run: Callable[..., Any], unit: Unit, shapes: Any) -> Callable[..., Any
         return run(*args)
 
     program.__name__ = program.__qualname__ = f"weft_{digest}"
-    _programs[program.__name__] = _Known(frozenset(nodes))
+    program.__dict__["nodes"] = frozenset(nodes)
     return program
 
 
-def note_program(name: str, executable: Any) -> None:
-    """Keeps the compiled program of a name findable, as long as it is in use."""
-    known = _programs[name]
+def note_program(run: Callable[..., Any], executable: Any) -> None:
+    """Keeps what was compiled of a function of `named` findable, as long as it is in use."""
+    name, known = run.__name__, _Known(run.__dict__["nodes"])
 
     def forget(_: Any) -> None:
         if _programs.get(name) is known:
             del _programs[name]
 
     known.executable = weakref.ref(executable, forget)
+    _programs[name] = known
 
 
 def nodes_by_instruction(module: str) -> Mapping[str, str]:
