@@ -69,6 +69,7 @@ from weft.core.shapes import Dimension as Dimension
 from weft.core.shapes import dimension_at_index as dimension_at_index
 from weft.core.shapes import dimension_value as dimension_value
 from weft.core.shapes import TensorShape as TensorShape
+from weft.core.tracebacks import install as _is__show_short_tracebacks
 from weft.lib.functions.batched import nondifferentiable_batch_function as nondifferentiable_batch_function
 from weft.lib.functions.polymorphic import function as function
 from weft.lib.functions.vectorized import vectorized_map as vectorized_map
@@ -450,6 +451,7 @@ from weft.legacy import python as python
 from weft.api import saved_model as saved_model
 from weft.lib.data.optional import OptionalSpec as OptionalSpec
 no_gradient = _is_no_gradient
+_show_short_tracebacks = _is__show_short_tracebacks
 def cholesky(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...
 def matmul(a: _Any, b: _Any, transpose_a: _builtins.bool = False, transpose_b: _builtins.bool = False, adjoint_a: _builtins.bool = False, adjoint_b: _builtins.bool = False, a_is_sparse: _builtins.bool = False, b_is_sparse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
 def matrix_determinant(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...

@@ -20,6 +20,7 @@ from weft.lib.contrib import factorization as factorization
 from weft.lib.contrib import feature_column as feature_column
 from weft.lib.contrib import framework as framework
 from weft.lib.contrib import graph_editor as graph_editor
+from weft.lib.contrib import grid_rnn as grid_rnn
 from weft.lib.contrib import hooks as hooks
 from weft.lib.contrib import image as image
 from weft.lib.contrib import integrate as integrate
@@ -37,10 +38,13 @@ from weft.lib.contrib import opt as opt
 from weft.lib.contrib import predictor as predictor
 from weft.lib.contrib import proto as proto
 from weft.lib.contrib import quantization as quantization
+from weft.lib.contrib import quantize as quantize
+from weft.lib.contrib import recurrent as recurrent
 from weft.lib.contrib import resampler as resampler
 from weft.lib.contrib import rnn as rnn
 from weft.lib.contrib import saved_model as saved_model
 from weft.lib.contrib import seq2seq as seq2seq
+from weft.lib.contrib import session_bundle as session_bundle
 from weft.lib.contrib import signal as signal
 from weft.lib.contrib import slim as slim
 from weft.lib.contrib import solvers as solvers
