@@ -58,6 +58,7 @@ FAMILIES = {
             "debug",
             "testing",
             "contrib",
+            "horovod",
         ),
     ),
 }

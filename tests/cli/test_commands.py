@@ -35,8 +35,8 @@ def run(arguments):
 def test_all_commands() -> None:
     names = [module.__name__.rpartition(".")[2] for module in find_commands()]
     assert names == [
-        *("cache", "check", "checkpoint", "completion", "devices", "launch", "notebook", "run"),
-        *("saved_model", "serve", "server", "upgrade"),
+        *("cache", "check", "checkpoint", "completion", "debug", "devices", "launch", "notebook"),
+        *("profile", "run", "saved_model", "serve", "server", "trace", "upgrade"),
     ]
     shown = parser().format_help()
     assert all(f"weft {name.replace('_', '-')} " in shown for name in names)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from weft.cli.launching.launcher import Launcher
-from weft.cli.launching.plan import Cluster, Plan, Task
+from weft.cli.launching.plan import Cluster, Plan, Task, free_addresses
 from weft.cli.launching.processes import Output
 from weft.cli.launching.request import LaunchError, Request, variables
 from weft.cli.launching.task_host import PYTHON, TaskHost
@@ -161,15 +162,45 @@ def test_without_ray_it_says_what_to_install(
     assert "--engine ray needs Ray: pip install 'weft[ray]'" in capsys.readouterr().err
 
 
-def weft_launch(folder: Path, code: str, *options: str) -> subprocess.CompletedProcess[str]:
+def weft_launch(
+    folder: Path, code: str, *options: str, program: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs code in every task; it gets the folder it was written to as an argument."""
     pytest.importorskip("ray", reason="the extra weft[ray] is not installed")
-    program = folder / "program.py"
-    program.write_text("import json, os, sys, time\n" + code)
-    command = [sys.executable, "-m", "weft", "launch", "--engine", "ray", *options, str(program)]
+    path = folder / "program.py"
+    path.write_text("import json, os, sys, time\n" + code)
+    command = [sys.executable, "-m", "weft", "launch", "--engine", "ray", *options]
     return subprocess.run(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
-        text=True, check=False, timeout=160,
+        [*command, program or str(path), str(folder)], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, timeout=160,
     )  # fmt: skip
+
+
+def said(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The lines of tasks; Ray may have others."""
+    return {line for line in done.stdout.splitlines() if re.match(r"\w+/\d+ +\|", line)}
+
+
+@pytest.fixture
+def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A cluster of Ray that exists: a head, with room for four tasks and a token of its own."""
+    pytest.importorskip("ray", reason="the extra weft[ray] is not installed")
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    port = free_addresses(1)[0].rpartition(":")[2]
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    command += ["--port", port, "--num-cpus", "4", "--include-dashboard", "false"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "RAY_USAGE_STATS_ENABLED": "0"},
+    ) as head:  # fmt: skip
+        assert head.stdout is not None
+        for line in head.stdout:
+            if "Ray runtime started" in line:
+                break
+        yield f"127.0.0.1:{port}"
+        head.terminate()
+        head.communicate(timeout=60)
 
 
 DIES_ONCE = """
@@ -179,7 +210,7 @@ if task["index"] == 1 and not os.path.exists("died"):
     open("died", "w").close()
     os.kill({who}, 9)
     time.sleep(600)
-print("done", task["index"], os.environ["MINE"], sys.argv[1:])
+print("done", task["index"], os.environ["MINE"])
 """
 
 
@@ -191,7 +222,7 @@ def test_a_task_on_ray_comes_back(tmp_path: Path, who: str) -> None:
     code = DIES_ONCE.replace("{who}", who)
     done = weft_launch(tmp_path, code, "--ps", "1", "--workers", "2", "--env", "MINE=7")
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.splitlines()) == {"worker/0 | done 0 7 []", "worker/1 | done 1 7 []"}
+    assert said(done) == {"worker/0 | done 0 7", "worker/1 | done 1 7"}
     assert "worker/1 | * killed by SIGKILL; starting again (3 left)" in done.stderr
 
 
@@ -201,6 +232,18 @@ def test_the_exit_code_on_ray_is_the_chiefs(tmp_path: Path) -> None:
     done = weft_launch(tmp_path, "sys.exit(5)", "--ps", "0", "--workers", "1", "--no-restart")
     assert done.returncode == 5
     assert "worker/0 | * ended with exit code 5; everything is stopped" in done.stderr
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(170)
+def test_a_cluster_of_ray_that_exists(tmp_path: Path, ray_address: str) -> None:
+    """Tasks run in a copy of a folder, at the address of their node, and leave the cluster up."""
+    (tmp_path / "beside.py").write_text("here = 'beside'\n")
+    code = "import beside\nprint(beside.here, os.getcwd() == sys.argv[1])"
+    options = ["--address", ray_address, "--working-dir", str(tmp_path), "--ps", "0"]
+    done = weft_launch(tmp_path, code, *options, "--workers", "2", program="program.py")
+    assert done.returncode == 0, done.stderr
+    assert said(done) == {f"worker/{i} | beside False" for i in range(2)}
 
 
 @pytest.mark.cluster

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -160,6 +162,18 @@ def test_a_cluster_outlives_random_kills(tmp_path: Path) -> None:
     found = kill_the_cluster.survive(tmp_path / "run", kills=4, interval=(1.0, 3.0), seed=5)
     assert not found["wrong"], found
     assert sum(found["kills"].values()) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(500)
+def test_a_cluster_on_ray_outlives_random_kills(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="the extra weft[ray] is not installed")
+    command = [sys.executable, "-m", "tests.cluster.kill_the_cluster", "--engine", "ray"]
+    command += ["--kills", "4", "--seed", "5", "--wait", "120", "--folder", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=kill_the_cluster.ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow

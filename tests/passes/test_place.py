@@ -505,3 +505,14 @@ class TestWholeGraph:
                 sess.run(y, run_metadata=metadata)
                 measured.append(metadata.HasField("cost_graph"))
         assert measured == [False, False, True, False, False, True, False]
+
+
+def test_sparse_updates_stay_with_their_variables():
+    """An optimizer finds rows that come twice on the host, which holds nothing else there."""
+    table = tf.get_variable("table", [1000, 8])
+    rows = tf.gather(table, tf.constant([1, 2, 1]))
+    train = tf.train.AdamOptimizer().minimize(tf.reduce_sum(rows * rows))
+    found = placed(devices("CPU:0", "GPU:0"), targets=[train])
+    assert set(found.values()) == {"GPU:0"}
+    strings = tf.unique(tf.constant(["a", "b", "a"])).y
+    assert set(placed(devices("CPU:0", "GPU:0"), [strings]).values()) == {"CPU:0"}

@@ -23,6 +23,7 @@ from typing import Any
 
 from weft.core import flags, tracebacks
 from weft.legacy import old, old_world
+from weft.ops.kit import process_group
 
 # Has a `sitecustomize` that does for other processes what `install` does for this one.
 CHILD_PATH = Path(__file__).parent / "child_path"
@@ -81,7 +82,9 @@ def run_notebook(file: str, target: Path, goes_on: bool) -> int:
     except (ValueError, AttributeError, TypeError) as error:
         raise CannotRun(f"{file!r} is not a notebook: {error}") from error
     main = _new_main()
-    _prepare([file], os.path.dirname(os.path.realpath(file)))
+    folder = os.path.dirname(os.path.realpath(file))
+    _prepare([file], folder)
+    os.chdir(folder)  # as Jupyter has it
     try:
         _run_notebook(source, file, main, outputs)
     finally:
@@ -158,7 +161,12 @@ def _prepare(argv: list[str], folder: str) -> None:
 def _execute(source: bytes | CodeType, name: str, main: ModuleType) -> None:
     _hide_own_frames(sys._getframe())
     code = old_world.compile_program(source, name) if isinstance(source, bytes) else source
-    exec(code, main.__dict__)
+    try:
+        exec(code, main.__dict__)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            process_group.fail()  # others that compute with this process must not wait for it
+        raise
 
 
 def _hide_own_frames(last: FrameType, also: str = "") -> None:

@@ -51,6 +51,7 @@ class Settings:
         self.logical: list[LogicalDevice] | None = None
         self.options: dict[str, Any] = {}
         self.jit = False
+        self.half_precision = False  # also where a session has a ConfigProto of its own
         self.soft_placement = False
         self.log_placement = False
         self.threads = {"intra": 0, "inter": 0}
@@ -67,6 +68,22 @@ settings = Settings()
 def current() -> Any:
     """The ConfigProto that all of this amounts to, None when nothing was ever set."""
     return _proto() if settings.changed else None
+
+
+def config_for(given: Any) -> Any:
+    """The ConfigProto of a session that was given one, or None."""
+    config = given if given is not None else current()
+    if not settings.half_precision:
+        return config
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+    changed = (
+        ConfigProto() if config is None else ConfigProto.FromString(config.SerializeToString())
+    )
+    rewrites = changed.graph_options.rewrite_options
+    if rewrites.auto_mixed_precision != rewrites.OFF:
+        rewrites.auto_mixed_precision = rewrites.ON
+    return changed
 
 
 def _proto() -> Any:

@@ -42,7 +42,7 @@ class BaseSession(SessionInterface):
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._config = config = config if config is not None else process_config.current()
+        self._config = config = process_config.config_for(config)
         self._closed = False
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)

@@ -96,6 +96,8 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
     flat = array.ravel().tolist()
+    if array.dtype == object and set(map(type, flat)) == {bytes}:
+        return array.copy()
     try:
         flat = list(map(str.encode, flat))  # most often it is all text
     except TypeError:

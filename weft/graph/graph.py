@@ -14,6 +14,7 @@ from typing import Any
 from weft.core.dtypes import DType
 from weft.core.errors import OpError
 from weft.core.exceptions import message_of
+from weft.core.hints import hinted
 from weft.graph import stacks
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
@@ -173,7 +174,8 @@ class Graph(ScopedGraph):
             op = self._by_name.get(op_name)
             missing = f"The name {name!r} refers to a Tensor which does not exist. The operation,"
             if op is None:
-                raise KeyError(f"{missing} {op_name!r}, does not exist in the graph.")
+                error = KeyError(f"{missing} {op_name!r}, does not exist in the graph.")
+                raise hinted(error, op_name, self._by_name)
             if int(index) >= len(op.outputs):
                 raise KeyError(
                     f"{missing} {op_name!r}, exists but only has {len(op.outputs)} outputs."
@@ -189,7 +191,8 @@ class Graph(ScopedGraph):
                 f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {form}"
             )
         if op is None:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            error = KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            raise hinted(error, name, self._by_name)
         return op
 
     # ---- building ----

@@ -151,7 +151,8 @@ def _kind_and_allowed(spec: str) -> tuple[str, tuple[Any, ...] | None]:
     items = split_signature(spec.strip("{}"))
     if items[0].startswith('"'):
         return "string", tuple(item.strip('"') for item in items)
-    return "type", tuple(_dtype(item) for item in items)
+    names = [name for item in items for name in _TYPE_SETS.get(item, item).split()]
+    return "type", tuple(_dtype(name) for name in names)
 
 
 def _literal(kind: str, text: str) -> Any:

@@ -17,8 +17,8 @@ class Effects:
 
     `reads_only`: it looks at its reference or resource input but leaves it as it is. `blocking`: it
     may wait for another node. `allows_uninitialized`: its reference inputs need not hold a value
-    yet. `calls_python`: it runs a function of the user's. `random(out_dims, attrs)` counts the
-    Philox blocks that one run consumes.
+    yet. `calls_python`: it runs a function of the user's. `collective`: it runs in all processes
+    of a group at once. `random(out_dims, attrs)` counts the Philox blocks that one run consumes.
     """
 
     stateful: bool = False
@@ -26,6 +26,7 @@ class Effects:
     blocking: bool = False
     allows_uninitialized: bool = False
     calls_python: bool = False
+    collective: bool = False
     random: Callable[..., int] | None = None
 
 
@@ -87,7 +88,8 @@ class Sources:
     `is_constant`: an attribute holds the value. `is_argument`: an input of the step, or of a graph
     that a node holds. `is_given`: either of them, whose values are there before the step runs.
     `is_placeholder`: the value must be fed. `is_variable`: the node names a variable. `on_device`:
-    what it names lies in the memory of its device.
+    what it names lies in the memory of its device; or it runs on the host, but may be placed with
+    the work of a device.
     """
 
     is_constant: bool = False
@@ -149,6 +151,7 @@ BLOCKING = Traits(blocking=True)
 HOST_STATE = HOST | STATEFUL
 UNINITIALIZED = Traits(allows_uninitialized=True)
 PYTHON = Traits(calls_python=True)
+COLLECTIVE = XLA | STATEFUL | Traits(collective=True)
 COMMUTATIVE = Traits(commutative=True)
 AGGREGATE = Traits(aggregate=True)
 NO_GRADIENT = Traits(differentiable=False)

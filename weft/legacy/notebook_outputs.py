@@ -33,11 +33,11 @@ def upgraded(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def _upgraded(cell: Cell) -> Cell:
     kind = cell.get("cell_type", "code")
-    source = cell.get("source", cell.get("input", ""))
+    source: Any = cell.get("source", cell.get("input", ""))
     if kind == "heading":
         kind, source = "markdown", "#" * cell.get("level", 1) + " " + "".join(source)
-    kept = {key: cell[key] for key in ("id", "attachments") if key in cell}
-    made = {"cell_type": kind, "metadata": cell.get("metadata", {}), "source": source, **kept}
+    kept: Cell = {key: cell[key] for key in ("id", "attachments") if key in cell}
+    made: Cell = {"cell_type": kind, "metadata": cell.get("metadata", {}), "source": source, **kept}
     if kind == "code":
         made |= {"execution_count": None, "outputs": []}
     return made

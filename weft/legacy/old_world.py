@@ -9,7 +9,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from weft.core import flags
-from weft.legacy import tensorflow_import
+from weft.legacy import horovod_import, tensorflow_import
 from weft.legacy.old import loading, users_code
 from weft.lib.platform import flags as program_flags
 
@@ -21,6 +21,7 @@ def install() -> None:
     loading.install()
     tensorflow_import.install()
     tensorflow_import.install("tensorflow_estimator")
+    horovod_import.install()
     program_flags.define_unknown = None if flags.STRICT else _define_flag
     runpy.run_path = run_path  # type: ignore[assignment]
 

@@ -403,6 +403,14 @@ contrib.grid_rnn.python.ops
 contrib.image.python
 contrib.image.python.ops
     tf.contrib.image: image_ops
+contrib.kernel_methods.python
+    tf.contrib.kernel_methods: kernel_estimators losses
+contrib.kernel_methods.python.mappers
+    weft.lib.contrib.kernel_methods.mappers: dense_kernel_mapper random_fourier_features
+contrib.linear_optimizer.python
+    tf.contrib.linear_optimizer: sdca_optimizer
+contrib.linear_optimizer.python.ops
+    tf.contrib.linear_optimizer: sdca_ops sparse_feature_column
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
@@ -434,6 +442,12 @@ contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
 contrib.metrics.python
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
+contrib.model_pruning.python
+    weft.lib.contrib.model_pruning.pruning weft.lib.contrib.model_pruning.masks: pruning
+    tf.contrib.model_pruning: learning strip_pruning_vars_lib
+contrib.model_pruning.python.layers
+    weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
+        rnn_cells
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
@@ -445,6 +459,18 @@ contrib.quantize.python
     weft.lib.contrib.quantize.quant_ops: quant_ops
     weft.lib.contrib.quantize.quantize: quantize
     tf.contrib.quantize: quantize_graph
+contrib.input_pipeline.python
+contrib.input_pipeline.python.ops
+    tf.contrib.input_pipeline: input_pipeline_ops
+contrib.memory_stats.python
+contrib.memory_stats.python.ops
+    tf.contrib.memory_stats: memory_stats_ops
+contrib.periodic_resample.python
+contrib.periodic_resample.python.ops
+    tf.contrib.periodic_resample: periodic_resample_op
+contrib.reduce_slice_ops.python
+contrib.reduce_slice_ops.python.ops
+    tf.contrib.reduce_slice_ops: reduce_slice_ops
 contrib.recurrent.python
     tf.contrib.recurrent: recurrent_api
 contrib.recurrent.python.ops

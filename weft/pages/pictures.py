@@ -35,7 +35,8 @@ def items_of(graph: Any) -> dict[str, Item]:
 
 def picture(items: Mapping[str, Item], opened: Collection[str] = ()) -> Json:
     """Boxes with their layer and place in it, and edges between them with their number."""
-    box = {name: box_of(name, opened) for name in items}
+    scopes = {name[:i] for name in items for i, letter in enumerate(name) if letter == "/"}
+    box = {name: box_of(name, opened, scopes) for name in items}
     members: dict[str, list[str]] = {}
     for name, owner in box.items():
         members.setdefault(owner, []).append(name)
@@ -58,14 +59,17 @@ def picture(items: Mapping[str, Item], opened: Collection[str] = ()) -> Json:
     }  # fmt: skip
 
 
-def box_of(name: str, opened: Collection[str]) -> str:
-    """The box that a node is in: its outermost scope that is not open, with a `/` at its end."""
+def box_of(name: str, opened: Collection[str], scopes: Collection[str] = ()) -> str:
+    """The box that a node is in: its outermost scope that is not open, with a `/` at its end.
+
+    A node that has the name of a scope, as variables do, is in there.
+    """
     at = name.find("/")
     while at >= 0:
         if name[:at] not in opened:
             return name[: at + 1]
         at = name.find("/", at + 1)
-    return name
+    return f"{name}/" if name in scopes and name not in opened else name
 
 
 def _described(name: str, members: list[str], items: Mapping[str, Item]) -> Json:

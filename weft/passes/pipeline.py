@@ -7,17 +7,20 @@ A local session calls `prepare`. In a cluster the master calls `split`, and each
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.core import flags
+from weft.core.dtypes import DType
 from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.collectives import reach_processes
 from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
 from weft.passes.optimize.attention import fuse_attention
+from weft.passes.optimize.half_precision import use_half
 from weft.passes.optimize.repeats import sum_repeats
 from weft.passes.optimize.restores import restore_variables_directly
 from weft.passes.optimize.tidy import tidy
@@ -38,6 +41,7 @@ class Options:
     fold: bool = True
     cse: bool = True
     simplify: bool = True
+    half: DType | None = None  # products in this precision, on devices that gain from it
     hold_receives: bool = False
     transfers: PartitionOptions = PLAIN
     as_written: bool = False
@@ -97,12 +101,15 @@ def finish(
     """Optimizes the graph of one device, in place."""
     if suffix:
         _show(observe, f"14_partition{suffix}", graph)
+    if not gains_from_half(graph):
+        options = replace(options, half=None)
     sink_ref_reads(graph, keep=options.as_written)
     if options.as_written:
         return
     if flags.CONTROL_FLOW.value != "nodes":
         fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)
+    reach_processes(graph)
     optimize(graph, options)
     _show(observe, f"20_optimized{suffix}", graph)
 
@@ -115,11 +122,20 @@ def optimize(graph: ClientGraph, options: Options) -> None:
             optimize(inner, options)
     folded = options.fold and not has_frames(graph)
     tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
+    if options.half is not None:
+        fuse_attention(graph, ("float32",))
+        if use_half(graph, options.half):
+            tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
     if options.simplify:
         fuse_attention(graph)
         sum_repeats(graph)
         restore_variables_directly(graph)
     graph.drop_unused()
+
+
+def gains_from_half(graph: ClientGraph) -> bool:
+    """Whether the graph is that of a device with tensor cores."""
+    return any("GPU:" in node.device for node in graph.nodes)
 
 
 def has_frames(graph: ClientGraph) -> bool:

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from weft.core import errors, flags, machine
+from weft.core.dtypes import float16
 from weft.core.errors import raise_from
 from weft.core.exceptions import as_public
 from weft.core.step_limits import looking_up
@@ -345,6 +346,7 @@ def options_from(config: Any) -> Options:
         fold=base and rewrites.constant_folding != off,
         cse=base and rewrites.common_subgraph_elimination != off,
         simplify=base and rewrites.arithmetic_optimization != off,
+        half=float16 if base and rewrites.auto_mixed_precision == rewrites.ON else None,
         hold_receives=config.graph_options.enable_recv_scheduling,
         transfers=PartitionOptions(as_bfloat16=config.graph_options.enable_bfloat16_sendrecv),
     )

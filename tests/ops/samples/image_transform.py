@@ -14,6 +14,21 @@ SAMPLES = [
         for how in ("NEAREST", "BILINEAR")
     ),
     Sample("ImageProjectiveTransformV2", IMAGES, TWO[1:], i32([4, 5]), interpolation="NEAREST"),
+    *(
+        Sample("ImageProjectiveTransformV3", images, moves, i32([6, 7]), f32(2), interpolation=how,
+               fill_mode=mode, grad=False)
+        for images, moves in ((IMAGES, ONE), (u8(IMAGES * 20), TWO))
+        for how in ("NEAREST", "BILINEAR")
+        for mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
+    ),
+    *(
+        skip(name, "TensorFlow has it no more: tests/contrib/test_slices.py")
+        for name in (
+            "BytesInUse", "BytesLimit", "MaxBytesInUse", "PeriodicResample",
+            "PeriodicResampleOpGrad", "ReduceSliceMax", "ReduceSliceMin",
+            "ReduceSliceProd", "ReduceSliceSum",
+        )
+    ),
     skip("BipartiteMatch", "TensorFlow has it no more: tests/contrib/test_image.py"),
     skip("ImageProjectiveTransform", "the same kernel as V2, for output of the input's size"),
-]
+]  # fmt: skip

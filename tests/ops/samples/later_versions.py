@@ -55,6 +55,42 @@ IMAGES = [
     Sample("DecodeImage", s(b"nothing"), grad=False),
     Sample("DecodeImage", file("rgb.png"), channels=2, grad=False),
 ]
+SPARSE_COUNTS = [
+    *(
+        Sample(
+            "DenseCountSparseOutput", values, weights, binary_output=binary, minlength=least,
+            maxlength=most, grad=False,
+        )
+        for values, weights in (
+            (INPUT, f32([])), (INPUT, i64([])), (ROWS, i32([])),
+            (ROWS, f64([[1, 2, 3], [4, 5, 6]])),
+        )
+        for binary, least, most in ((False, -1, -1), (True, 12, -1), (False, 2, 3))
+    ),
+    Sample("DenseCountSparseOutput", i32([-1]), f32([]), binary_output=False, grad=False),
+    Sample("DenseCountSparseOutput", INPUT, f32([1]), binary_output=False, grad=False),
+    *(
+        Sample("SparseCountSparseOutput", indices, i32([1, 1, 3]), shape, weights,
+               binary_output=binary, grad=False)
+        for indices, shape in (
+            (i64([[0, 0], [0, 2], [2, 1]]), i64([3, 3])), (i64([[0], [2], [5]]), i64([6])),
+        )
+        for weights in (f32([]), f32([2, 3, 4]))
+        for binary in (False, True)
+    ),
+    *(
+        Sample("RaggedCountSparseOutput", i64([0, 2, 2, 5]), INPUT, weights, binary_output=binary,
+               maxlength=most, grad=False)
+        for weights, most in ((i32([]), -1), (f32([1, 2, 3, 4, 5]), 5))
+        for binary in (False, True)
+    ),
+]  # fmt: skip
+SLICES = [
+    Sample("XlaDynamicUpdateSlice", ramp("float32", (3, 4), 0, 1), f32([[8, 9]]), i32([1, 1]),
+           grad=False),
+    Sample("XlaDynamicUpdateSlice", i32([1, 2, 3]), i32([7, 8]), i64([5]), grad=False),
+    Sample("XlaDynamicSlice", ramp("float32", (3, 4), 0, 1), i32([1, 9]), i32([2, 2]), grad=False),
+]  # fmt: skip
 MATRIX = ramp("float32", (3, 4), -2, 3)
 BITS = [
     *(
@@ -116,7 +152,7 @@ SEGMENTS = [
     for kind in ("Mean", "SqrtN", "Sum")
 ]
 SAMPLES = [
-    *COUNTS, *POINTS, *IMAGES, *BITS, *DRAWS, *CROSSES, *SEGMENTS,
+    *COUNTS, *SPARSE_COUNTS, *SLICES, *POINTS, *IMAGES, *BITS, *DRAWS, *CROSSES, *SEGMENTS,
     *(
         skip(name, "makes a dataset: tests/data/test_newer_graphs.py")
         for name in (
@@ -124,5 +160,6 @@ SAMPLES = [
             "RewriteDataset",
         )
     ),
+    skip("DisableCopyOnRead", "does nothing: tests/contrib/test_slices.py"),
     skip("CTCLossV2", "only cuDNN has it: tests/train/test_last_names.py"),
 ]  # fmt: skip

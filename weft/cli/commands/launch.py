@@ -20,6 +20,7 @@ from weft.cli.terminal import complain
 EXAMPLES = """\
   weft launch --ps 2 --workers 4 train.py
                                         a whole cluster on this machine
+  weft launch -n 4 train.py             four processes that sum their gradients, as for Horovod
   weft launch --engine ray --address auto --workers 4 --gpus 1 train.py
                                         the same on a cluster of Ray
   weft launch --engine kubernetes --image weft train.py | kubectl apply -f -
@@ -55,6 +56,10 @@ def add_parser(commands: Any) -> Any:
 
 
 def _add_tasks(launch: Any) -> None:
+    launch.add_argument(
+        "-n", metavar="N", dest="processes", type=count, default=0,
+        help="N processes that know each other by rank, in place of a cluster",
+    )  # fmt: skip
     launch.add_argument("--ps", metavar="N", type=count, default=1, help="parameter servers (1)")
     launch.add_argument("--workers", metavar="N", type=count, default=2, help="workers (2)")
     launch.add_argument("--chief", action="store_true", help="a chief besides the workers")
@@ -110,6 +115,8 @@ def run(arguments: Any) -> int:
 def _request(arguments: Any) -> Request:
     """The cluster that was asked for."""
     counts = {"chief": int(arguments.chief), "worker": arguments.workers, "ps": arguments.ps}
+    if arguments.processes:
+        counts = {"worker": arguments.processes}
     return Request(
         arguments.program,
         [*arguments.args, *(STANDARD_FLAGS if arguments.flags else ())],
@@ -122,4 +129,5 @@ def _request(arguments: Any) -> Request:
         {**credentials.environment_of(arguments), **variables(arguments.env)},
         arguments.cpus or 1.0,
         arguments.gpus or 0.0,
+        bool(arguments.processes),
     )

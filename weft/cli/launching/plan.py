@@ -7,6 +7,8 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.core.processes import COORDINATOR, place_in
+
 Cluster = dict[str, list[str]]
 Task = tuple[str, int]
 HOST = "localhost"
@@ -85,6 +87,7 @@ class Plan:
     grace: float = GRACE_SECONDS
     environment: Mapping[str, str] = field(default_factory=dict)
     well: float = _WELL_SECONDS
+    alike: bool = False  # processes know each other by rank, not by TF_CONFIG
     chief: Task = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,5 +99,14 @@ class Plan:
 
     def environment_of(self, task: Task) -> dict[str, str]:
         """The variables of a task, besides those of the place where it runs."""
-        config = tf_config(self.cluster, *task)
-        return {**self.environment, "TF_CONFIG": config, "PYTHONUNBUFFERED": "1"}
+        told = {} if self.alike else {"TF_CONFIG": tf_config(self.cluster, *task)}
+        return {**self.environment, **told, **self._rank_of(task), "PYTHONUNBUFFERED": "1"}
+
+    def _rank_of(self, task: Task) -> dict[str, str]:
+        """Workers without parameter servers are a group, for collectives."""
+        members = [each for each in self.tasks if trains(each)]
+        if "ps" in self.cluster or task not in members:
+            return {}
+        addresses = [self.cluster[job][index] for job, index in members]
+        meeting = {COORDINATOR: addresses[0]} if self.alike else {}  # no server is there
+        return place_in(addresses, members.index(task), meeting).environment()

@@ -23,7 +23,7 @@ class LaunchError(Exception):
 @dataclass(frozen=True)
 class Request:
     """So many tasks of each job, all running one program. `cpus` and `gpus`: of each task; GPUs
-    are for those that train."""
+    are for those that train. `alike`: processes are told their ranks, and nothing of a cluster."""
 
     program: str
     args: Sequence[str] = ()
@@ -36,6 +36,7 @@ class Request:
     environment: Mapping[str, str] = field(default_factory=dict)
     cpus: float = 1.0
     gpus: float = 0.0
+    alike: bool = False
 
     def __post_init__(self) -> None:
         if not any(map(trains, self.tasks)):
@@ -64,7 +65,7 @@ class Request:
         command = [python, "-m", "weft", *self.run_arguments()]
         return Plan(
             command, cluster, self.tasks, self.restarts, self.until_chief, self.grace,
-            self.environment,
+            self.environment, alike=self.alike,
         )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ def _first(dataset: Any) -> list[Any]:
     needed = extract_sub_graph(variant.graph.as_graph_def(), [variant.op.name])
     found: list[Any] = []
     with Graph().as_default() as graph:
-        (copy,) = import_graph_def(needed, return_elements=[variant.name], name="")
+        import_graph_def(needed, name="")
+        copy = graph.get_tensor_by_name(variant.name)
         iterator = DatasetV1Adapter(copy, dataset.element_spec).make_initializable_iterator()
         element = iterator.get_next()
         with Session(graph=graph) as session:

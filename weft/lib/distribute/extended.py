@@ -32,6 +32,10 @@ class StrategyExtended:
     _default_device: str | None = None
     # Whether a Keras model is run by replicas alone, even if there is one.
     _runs_in_replicas = False
+    # Whether each worker has a session on its own devices alone, and collectives join them.
+    _has_own_session = False
+    # The number of this worker's first replica among those of all workers.
+    _first_replica = 0
     # Whether input pipelines are given the batch of all replicas, or of one.
     _global_batch_size = True
 

@@ -131,12 +131,15 @@ class InputPipeline:
 
     def split(self, dataset: Any) -> DistributedDataset:
         """A dataset of batches for all replicas, for those of this pipeline."""
+        context, count = self.context, self.context.num_input_pipelines
+        replicas = context.num_replicas_in_sync
         with device(self.host):
-            if self.context.num_input_pipelines > 1:
-                dataset = dataset.shard(
-                    self.context.num_input_pipelines, self.context.input_pipeline_id
-                )
-            dataset = rebatched(dataset, self.context.num_replicas_in_sync)
+            if replicas > len(self.devices):  # of each batch, every worker has its part
+                dataset = rebatched(dataset, count).shard(count, context.input_pipeline_id)
+                replicas = len(self.devices)
+            elif count > 1:
+                dataset = dataset.shard(count, context.input_pipeline_id)
+            dataset = rebatched(dataset, replicas)
             return DistributedDataset(self.host, self.devices, dataset.prefetch(len(self.devices)))
 
     def from_function(self, dataset_fn: Callable[[InputContext], Any]) -> DistributedDataset:

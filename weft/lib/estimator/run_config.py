@@ -14,7 +14,7 @@ from weft.core.properties import stored
 from weft.lib.distribute.step_fn import DistributeConfig
 from weft.lib.distribute.strategy import Strategy
 from weft.lib.estimator.functions import fn_args
-from weft.lib.estimator.task import TaskType, task_of, tf_config
+from weft.lib.estimator.task import TaskType, task_in_group, task_of, tf_config
 from weft.lib.platform import tf_logging as logging
 
 USE_DEFAULT = object()
@@ -237,9 +237,12 @@ class RunConfig:
         self._set_task(environment)
 
     def _set_task(self, environment: dict[str, Any]) -> None:
-        for name, value in vars(task_of(environment)).items():
+        strategy = self.train_distribute
+        in_group = strategy is not None and strategy.extended._has_own_session
+        task = task_in_group(environment, strategy.extended) if in_group else task_of(environment)
+        for name, value in vars(task).items():
             setattr(self, "_" + name, value)
-        if not self._session_config and self._cluster_spec:
+        if not self._session_config and self._cluster_spec and not in_group:
             self._default_session_config()
 
     def _default_session_config(self) -> None:

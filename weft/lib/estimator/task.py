@@ -67,6 +67,16 @@ def task_of(config: dict[str, Any]) -> Task:
     return _member(service, cluster, kind, number, TaskType.CHIEF, config)
 
 
+def task_in_group(config: dict[str, Any], extended: Any) -> Task:
+    """The task of a worker that only collectives join to the others; the first may be a worker."""
+    task, cluster = config["task"], ClusterSpec(config["cluster"])
+    workers = [*cluster.as_dict().get(TaskType.CHIEF, ()), *cluster.as_dict()[TaskType.WORKER]]
+    return Task(
+        config.get("service"), cluster, task["type"], int(task["index"]), extended._place.rank,
+        is_chief=extended.should_checkpoint, num_worker_replicas=len(workers),
+    )  # fmt: skip
+
+
 def _alone(service: Any, cluster: ClusterSpec, config: dict[str, Any]) -> Task:
     task = config.get("task", {})
     kind, number = task.get("type", TaskType.WORKER), int(task.get("index", 0))

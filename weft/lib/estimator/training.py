@@ -22,6 +22,7 @@ from weft.lib.estimator.continuous import (
 from weft.lib.estimator.estimator import Estimator
 from weft.lib.estimator.task import TaskType, is_alone
 from weft.lib.estimator.train_eval_specs import EvalSpec, TrainSpec, checked_hooks
+from weft.lib.estimator.training_loop import has_own_session
 from weft.lib.platform import tf_logging as logging
 
 MAX_DELAY_SECS = 60
@@ -199,6 +200,9 @@ class TrainingExecutor:
 
     def _train_in_cluster(self, saving_listeners: Any = None) -> None:
         config = self._estimator.config
+        if has_own_session(config):
+            self._train(saving_listeners)
+            return
         if not _has_server_already():
             self._start_server(config)
         if config.task_type == TaskType.WORKER:

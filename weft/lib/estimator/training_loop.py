@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import GraphKeys, add_to_collection, get_collection
+from weft.lib.distribute.group_start import GroupStartHook
 from weft.lib.estimator.spec import EstimatorSpec
 from weft.lib.estimator.task import TaskType
 from weft.lib.platform import tf_logging as logging
@@ -28,13 +29,21 @@ def train(
         # The master is busy with evaluations, so that the first worker writes the summaries.
         hooks += _summaries_of_first_worker(config, spec)
         summary_steps, log_steps = 0, None
+    # Workers that only collectives join to each other start alike, and the first one writes.
+    in_group = has_own_session(config)
+    chief_hooks = [*saving, *spec.training_chief_hooks]
+    if in_group and not config.is_chief:
+        chief_hooks, summary_steps, log_steps = [], 0, None
+    if in_group:  # before anything is saved
+        chief_hooks.insert(0, GroupStartHook(config.model_dir, spec.scaffold))
     with MonitoredTrainingSession(
-        master=config.master,
-        is_chief=config.is_chief,
-        checkpoint_dir=config.model_dir,
+        master="" if in_group else config.master,
+        is_chief=config.is_chief or in_group,
+        checkpoint_dir=None if in_group else config.model_dir,
+        summary_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=hooks,
-        chief_only_hooks=(*saving, *spec.training_chief_hooks),
+        chief_only_hooks=chief_hooks,
         save_checkpoint_secs=0,  # by the hooks above
         save_summaries_steps=summary_steps,
         config=config.session_config,
@@ -42,6 +51,11 @@ def train(
         log_step_count_steps=log_steps,
     ) as session:
         return _run_steps(session, spec)
+
+
+def has_own_session(config: Any) -> bool:
+    strategy = config.train_distribute
+    return strategy is not None and bool(strategy.extended._has_own_session)
 
 
 def _run_steps(session: Any, spec: EstimatorSpec) -> Any:

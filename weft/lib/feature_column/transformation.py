@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.hints import hinted
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.lib.feature_column.base import FeatureColumn
@@ -34,7 +35,8 @@ class FeatureTransformationCache:
         if key in self._features:
             return _with_columns(key, convert_to_tensor_or_sparse_tensor(self._features[key]))
         if isinstance(key, str):
-            raise ValueError(f"Feature {key} is not in features dictionary.")
+            error = ValueError(f"Feature {key} is not in features dictionary.")
+            raise hinted(error, key, self._features)
         if not isinstance(key, FeatureColumn):
             raise TypeError(f'"key" must be either a "str" or "FeatureColumn". Provided: {key}')
         made = key.transform_feature(self, state_manager)

@@ -12,10 +12,11 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.traits import HOST
+from weft.graph.traits import HOST, ON_DEVICE
 from weft.ops.kit.shared import invalid
 
 _FEW = 400  # integers that a dictionary numbers faster than sorting does
+_DENSE = 4  # places in a table, for each integer, up to which it is faster than sorting
 
 
 def _first_seen(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -49,6 +50,9 @@ def _few_integers(x: np.ndarray, index_type: Any) -> tuple[np.ndarray, np.ndarra
 
 
 def _first_seen_integers(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    least = int(x.min())
+    if (span := int(x.max()) - least + 1) <= _DENSE * len(x):
+        return _first_seen_dense(x, least, span)
     values, first, places, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
@@ -56,6 +60,22 @@ def _first_seen_integers(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     return values[order], number[places], counts[order]
+
+
+def _first_seen_dense(
+    x: np.ndarray, least: int, span: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of integers that lie close together: by a table of them all, without sorting `x`."""
+    wide = x if x.dtype.itemsize == 8 else x.astype(np.int64)
+    at = (wide - wide.dtype.type(least)).astype(np.intp, copy=False)
+    first = np.full(span, len(x), np.intp)
+    # Of several assignments to one place the last one stays: the first of the integers.
+    first[at[::-1]] = np.arange(len(x) - 1, -1, -1)
+    order = np.sort(first)
+    order = order[: np.searchsorted(order, len(x))]
+    numbers = np.empty(span, np.intp)
+    numbers[at[order]] = np.arange(len(order))
+    return x[order], numbers[at], np.bincount(at, minlength=span)[at[order]]
 
 
 def _unique_along(x: Any, axis: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,7 +125,8 @@ _UNIQUE_V2_ATTRS = "T: type, Taxis: {int32, int64} = int64, out_idx: {int32, int
     outputs="y: T, idx: out_idx",
     attrs=_UNIQUE_ATTRS,
     shape=_unique_vector,
-    traits=HOST,
+    # With a GPU's work, as in TensorFlow: optimizers have it beside the variables they update.
+    traits=HOST | ON_DEVICE,
 )
 def unique_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     if x.ndim == 1 and x.dtype.kind in "iu" and len(x) < _FEW:

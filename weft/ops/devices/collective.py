@@ -16,7 +16,8 @@ import numpy as np
 from weft.core.deferred import Deferred
 from weft.core.errors import InternalError
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.shared import invalid
@@ -122,6 +123,28 @@ def collective_reduce_(xp: Any, ctx: Any, input: Value, *, merge_op: str, final_
         return _divided(total, len(values)) if final_op == "Div" else total
 
     return _meet(ctx, input, combine)
+
+
+# How far the key of a gradient's sum is from that of the node: nodes are fewer.
+_GRADIENT_KEYS = 1 << 20
+
+
+def _summed(node: Operation, grad: Any) -> Any:
+    """The sum of what all members have for gradients."""
+    return raw.CollectiveReduce(
+        grad, merge_op="Add", final_op="Id", subdiv_offsets=[0],
+        group_size=node.get_attr("group_size"), group_key=node.get_attr("group_key"),
+        instance_key=node.get_attr("instance_key") + _GRADIENT_KEYS,
+    )  # fmt: skip
+
+
+@collective_reduce_.gradient
+def _(node: Operation, grad: Any) -> Any:
+    """The sum of the members' gradients; TensorFlow has none."""
+    if node.get_attr("merge_op") != b"Add":
+        raise LookupError("No gradient defined for CollectiveReduce except Add.")
+    total = _summed(node, grad)
+    return total / node.get_attr("group_size") if node.get_attr("final_op") == b"Div" else total
 
 
 def _gathered_shape(c: ShapeContext) -> Dims:

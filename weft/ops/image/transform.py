@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -42,33 +43,43 @@ def _nearest_integer(xp: Any, x: Any) -> Any:
     return whole + xp.where(abs(x - whole) >= F(0.5), xp.sign(x), F(0))
 
 
-def _read(xp: Any, images: Any, y: Any, x: Any, finite: Any) -> Any:
-    """The pixels at whole places, and zeros outside."""
+def _read(xp: Any, images: Any, y: Any, x: Any, finite: Any, outside: Any = 0) -> Any:
+    """The pixels at whole places, and the same value everywhere outside."""
     batch, height, width, _ = images.shape
     inside = finite & (y >= 0) & (y < height) & (x >= 0) & (x < width)
     rows, columns = (xp.where(inside, at, F(0)).astype(np.int32) for at in (y, x))
     found = images[np.arange(batch)[:, None, None], rows, columns]
-    return xp.where(inside[..., None], found, xp.zeros((), images.dtype))
+    return xp.where(inside[..., None], found, xp.asarray(outside).astype(images.dtype))
 
 
 def _transformed(
-    xp: Any, images: Any, transforms: Any, size: tuple[int, int], interpolation: str
+    xp: Any,
+    images: Any,
+    transforms: Any,
+    size: tuple[int, int],
+    interpolation: str,
+    outside: Any = 0,
+    place: Any = None,
 ) -> Any:
+    """Pixels where the transforms say; `place(xp, coordinate, length)` brings them inside."""
     _check(images, transforms)
     y, x, finite = _sources(xp, transforms, *size)
     y, x, finite = (xp.broadcast_to(each, (images.shape[0], *size)) for each in (y, x, finite))
+    if place is not None:
+        y, x = place(xp, y, images.shape[1]), place(xp, x, images.shape[2])
     if interpolation == "NEAREST":
-        return _read(xp, images, _nearest_integer(xp, y), _nearest_integer(xp, x), finite)
+        at = _nearest_integer(xp, y), _nearest_integer(xp, x)
+        return _read(xp, images, *at, finite, outside)
     if interpolation != "BILINEAR":
         raise invalid(f"Invalid interpolation {interpolation}. Supported types: NEAREST, BILINEAR")
     top, left = xp.floor(y), xp.floor(x)
     lines = []
     for row in (top, top + 1):
-        before = _read(xp, images, row, left, finite).astype(F)
-        after = _read(xp, images, row, left + 1, finite).astype(F)
+        before = _read(xp, images, row, left, finite, outside).astype(F)
+        after = _read(xp, images, row, left + 1, finite, outside).astype(F)
         lines.append((left + 1 - x)[..., None] * before + (x - left)[..., None] * after)
     found = (top + 1 - y)[..., None] * lines[0] + (y - top)[..., None] * lines[1]
-    return found.astype(images.dtype)
+    return xp.where(finite[..., None], found, xp.asarray(outside).astype(F)).astype(images.dtype)
 
 
 def _check(images: Any, transforms: Any) -> None:
@@ -95,6 +106,39 @@ def _sized(c: ShapeContext) -> Dims:
     return sized(c, batch, channels, 2)
 
 
+def _clamped(xp: Any, at: Any, length: int) -> Any:
+    return xp.minimum(xp.maximum(at, F(0)), F(length - 1))
+
+
+def _reflected(xp: Any, at: Any, length: int) -> Any:
+    """Coordinates in an image that is mirrored at its edges again and again."""
+    period = F(2 * length)
+    low = xp.trunc(-at / period) * period + at
+    low = xp.where(low < -length, low + period, -low - F(1))
+    high = at - xp.trunc(at / period) * period
+    high = xp.where(high >= length, period - high - F(1), high)
+    return _moved(xp, at, length, low, high)
+
+
+def _wrapped(xp: Any, at: Any, length: int) -> Any:
+    """Coordinates in an image that is repeated again and again."""
+    steps = F(max(length - 1, 1))
+    low = at + F(length) * (xp.trunc(-at / steps) + F(1))
+    high = at - F(length) * xp.trunc(at / steps)
+    return _moved(xp, at, length, low, high)
+
+
+def _moved(xp: Any, at: Any, length: int, low: Any, high: Any) -> Any:
+    """`low` for what is before an image, `high` for what is after it, all within it."""
+    if length <= 1:
+        return xp.zeros_like(at)
+    inside = xp.where(at < 0, low, xp.where(at > F(length - 1), high, at))
+    return _clamped(xp, inside, length)
+
+
+_PLACES = {"CONSTANT": None, "REFLECT": _reflected, "WRAP": _wrapped, "NEAREST": _clamped}
+
+
 @op(
     "ImageProjectiveTransformV2",
     inputs="images: dtype, transforms: float, output_shape: int32",
@@ -103,26 +147,65 @@ def _sized(c: ShapeContext) -> Dims:
 def image_projective_transform_v2_(
     xp: Any, images: Any, transforms: Any, output_shape: Any, *, interpolation: str
 ) -> Any:
-    if np.ndim(output_shape) != 1:
-        raise invalid(f"output shape must be 1-dimensional{s.show(np.shape(output_shape))}")
-    if len(output_shape) != 2:
-        raise invalid(f"output shape must have two elements{s.show(np.shape(output_shape))}")
-    height, width = (int(n) for n in output_shape)
+    return _transformed(xp, images, transforms, _output_size(output_shape), interpolation)
+
+
+def _output_size(shape: Any) -> tuple[int, int]:
+    if np.ndim(shape) != 1:
+        raise invalid(f"output shape must be 1-dimensional{s.show(np.shape(shape))}")
+    if len(shape) != 2:
+        raise invalid(f"output shape must have two elements{s.show(np.shape(shape))}")
+    height, width = (int(n) for n in shape)
     if height <= 0 or width <= 0:
         raise invalid("output dimensions must be positive")
-    return _transformed(xp, images, transforms, (height, width), interpolation)
+    return height, width
+
+
+@op(
+    "ImageProjectiveTransformV3",
+    inputs="images: dtype, transforms: float, output_shape: int32, fill_value: float",
+    outputs="transformed_images: dtype", shape=_sized, static="output_shape",
+    attrs="dtype: {uint8, int32, int64, half, bfloat16, float, double}, interpolation: string, "
+    'fill_mode: string = "CONSTANT"',
+)  # fmt: skip
+def image_projective_transform_v3_(
+    xp: Any,
+    images: Any,
+    transforms: Any,
+    output_shape: Any,
+    fill_value: Any,
+    *,
+    interpolation: str,
+    fill_mode: str,
+) -> Any:
+    if fill_mode not in _PLACES:
+        allowed = ", ".join(each for each in ("REFLECT", "WRAP", "CONSTANT", "NEAREST"))
+        raise invalid(f"Invalid mode {fill_mode}. Supported types: {allowed}")
+    size, place = _output_size(output_shape), _PLACES[fill_mode]
+    return _transformed(xp, images, transforms, size, interpolation, fill_value, place)
 
 
 @image_projective_transform_v2_.gradient
 def _(op: Operation, grad: Any) -> Any:
     """The gradient seen through the inverse transform: exact for whole translations."""
-    images, transforms, _ = op.inputs
+    return _seen_back(op, grad, raw.ImageProjectiveTransformV2)
+
+
+@image_projective_transform_v3_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    """The gradient seen through the inverse transform, with zeros from outside."""
+    seen = {"fill_value": 0.0, "fill_mode": op.get_attr("fill_mode")}
+    return _seen_back(op, grad, functools.partial(raw.ImageProjectiveTransformV3, **seen))
+
+
+def _seen_back(op: Operation, grad: Any, transform: Any) -> list[Any]:
+    images, transforms, *others = op.inputs
     inverse = raw.MatrixInverse(flat_transforms_to_matrices(transforms))
-    back = raw.ImageProjectiveTransformV2(
+    back = transform(
         grad, matrices_to_flat_transforms(inverse), array.shape(images)[1:3],
         interpolation=op.get_attr("interpolation"),
     )  # fmt: skip
-    return back, None, None
+    return [back, None, *(None for _ in others)]
 
 
 def flat_transforms_to_matrices(transforms: Any) -> Tensor:

@@ -111,3 +111,113 @@ def sparse_bincount_(
     rows = indices[:, 0] if matrix else np.zeros(values.size, np.int64)
     count = int(dense_shape[0]) if matrix else None
     return _counted(values, rows, count, size, weights, binary_output)
+
+
+# ---- counts as sparse tensors --------------------------------------------------------------------
+
+_SPARSE: dict[str, Any] = {
+    "outputs": "output_indices: int64, output_values: output_type, output_dense_shape: int64",
+    "attrs": "T: {int32, int64}, minlength: int >= -1 = -1, maxlength: int >= -1 = -1, "
+    "binary_output: bool, output_type: {int32, int64, float, double}",
+    "traits": HOST | NO_GRADIENT,
+}
+
+
+def _sparse_counts(values: Any, rows: Any, count: int | None, weights: Any, how: Any) -> list[Any]:
+    """Indices, counts and shape of what is counted in each row, or in all where `count` is None."""
+    least, most, binary_output = how
+    if np.any(values < 0):
+        raise invalid("Input values must all be non-negative")
+    kept = values < most if most > 0 else np.ones(values.shape, bool)
+    pairs = np.stack([rows, values], -1).astype(np.int64)[kept]
+    found, place = np.unique(pairs, axis=0, return_inverse=True)
+    totals = np.zeros(len(found), weights.dtype)
+    amounts = weights.reshape(-1)[kept] if weights.size else weights.dtype.type(1)
+    np.add.at(totals, place.reshape(-1), amounts)
+    if binary_output:
+        totals[:] = 1
+    seen = int(values[kept].max()) + 1 if kept.any() else 0
+    size = most if most > 0 else max(seen, least)
+    shape = [size] if count is None else [count, size]
+    return [found[:, 1:] if count is None else found, totals, np.array(shape, np.int64)]
+
+
+def _check_weights(values: Any, weights: Any) -> None:
+    if weights.size and weights.shape != values.shape:
+        raise invalid(_unlike(weights.shape, values.shape))
+
+
+def _unlike(weights: Any, values: Any) -> str:
+    said = "Weights and data must have the same shape."
+    return f"{said} Weight shape: {s.show(weights)}; data shape: {s.show(values)}"
+
+
+def _rank_shapes(rank: int | None) -> list[s.Dims]:
+    return [(None, rank), (None,), (rank,)]
+
+
+def _dense_count_shape(c: s.ShapeContext) -> list[s.Dims]:
+    dims, weights = c.dims(0), c.dims(1)
+    known = None not in (dims, weights) and None not in (*(dims or ()), *(weights or ()))
+    if known and 0 not in weights and weights != dims:  # type: ignore[operator]
+        raise ValueError(_unlike(weights, dims))
+    return _rank_shapes(None if dims is None else len(dims))
+
+
+@op(
+    "DenseCountSparseOutput", inputs="values: T, weights: output_type", shape=_dense_count_shape,
+    **_SPARSE,
+)  # fmt: skip
+def dense_count_sparse_output_(
+    xp: Any, values: Any, weights: Any, *, minlength: int, maxlength: int, binary_output: bool
+) -> Any:
+    if values.ndim not in (1, 2):
+        raise invalid(f"Input must be a 1 or 2-dimensional tensor. Got: {s.show(values.shape)}")
+    _check_weights(values, weights)
+    count = len(values) if values.ndim == 2 else None
+    rows = np.repeat(np.arange(count or 1), values.size // (count or 1))
+    how = minlength, maxlength, binary_output
+    return _sparse_counts(values.reshape(-1), rows.reshape(-1), count, weights, how)
+
+
+@op(
+    "SparseCountSparseOutput",
+    inputs="indices: int64, values: T, dense_shape: int64, weights: output_type",
+    shape=lambda c: _rank_shapes((c.dims(2) or (None,))[0]), **_SPARSE,
+)  # fmt: skip
+def sparse_count_sparse_output_(
+    xp: Any,
+    indices: Any,
+    values: Any,
+    dense_shape: Any,
+    weights: Any,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+) -> Any:
+    _check_weights(values, weights)
+    matrix = len(dense_shape) > 1
+    rows = indices[:, 0] if matrix else np.zeros(values.size, np.int64)
+    how = minlength, maxlength, binary_output
+    return _sparse_counts(values, rows, int(dense_shape[0]) if matrix else None, weights, how)
+
+
+@op(
+    "RaggedCountSparseOutput", inputs="splits: int64, values: T, weights: output_type",
+    shape=lambda c: _rank_shapes(2), **_SPARSE,
+)  # fmt: skip
+def ragged_count_sparse_output_(
+    xp: Any,
+    splits: Any,
+    values: Any,
+    weights: Any,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+) -> Any:
+    _check_weights(values, weights)
+    rows = np.repeat(np.arange(splits.size - 1), np.diff(splits))
+    how = minlength, maxlength, binary_output
+    return _sparse_counts(values, rows, splits.size - 1, weights, how)

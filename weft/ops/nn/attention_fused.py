@@ -27,7 +27,7 @@ HALF = ("float16", "bfloat16")
 LEAST_SCORES = 2**14  # below this cuDNN has nothing to save
 _INPUTS = "query: T, key: T, value: T, masks: Tmasks, seen: N * bool"
 _ATTRS = (
-    "T: {half, bfloat16}, Tmasks: list(type) >= 0, N: int >= 0, scale: float, adj_key: bool,"
+    "T: {half, bfloat16, float}, Tmasks: list(type) >= 0, N: int >= 0, scale: float, adj_key: bool,"
     " hides: bool, causal: bool, training: bool, parts: func"
 )
 
@@ -42,7 +42,12 @@ def flash() -> str | None:
 
 def _suits(q: Array, k: Array, v: Array, terms: Sequence[Array]) -> bool:
     """Whether cuDNN takes arrays of these shapes; k is [.., s, d], `terms` are masks."""
-    if q.ndim not in (3, 4) or k.shape != v.shape or q.shape[:-2] != k.shape[:-2]:
+    if (
+        q.dtype.itemsize != 2
+        or q.ndim not in (3, 4)
+        or k.shape != v.shape
+        or q.shape[:-2] != k.shape[:-2]
+    ):
         return False
     t, length, depth = q.shape[-2], k.shape[-2], q.shape[-1]
     if depth % 8 or depth > 128 or t * length < LEAST_SCORES:
@@ -166,7 +171,7 @@ def fused_attention(
             return jax.vjp(attend, *arrays)[0] if training else attend(*arrays)
         except _REFUSED:
             pass
-    return parts(xp, [*arrays, *masks, *seen])[0]
+    return parts(xp, [*arrays, *masks, *seen])[0].astype(query.dtype)
 
 
 @op(
@@ -204,7 +209,8 @@ def fused_attention_grad(
             pass
     found = iter(parts(xp, [*arrays, *masks, *seen, gradient]))
     # Nothing reads the gradients that the program did not ask for.
-    return [next(found) if asked else x for asked, x in zip(wanted, arrays, strict=True)]
+    gradients = [next(found) if asked else x for asked, x in zip(wanted, arrays, strict=True)]
+    return [x.astype(query.dtype) for x in gradients]
 
 
 # As jax says that the fused kernel does not take the arrays.

@@ -67,9 +67,37 @@ def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
         at = end + 2
 
 
+def _plain_columns(lines: list[bytes], delimiter: bytes, quotes: bool) -> list[Any] | None:
+    """The columns of lines of equally many fields without quotes, split as one text."""
+    joined = delimiter.join(lines)
+    odd = (quotes and _QUOTE in joined) or b"\n" in joined or b"\r" in joined
+    if odd or not all(lines) or len(counts := {line.count(delimiter) for line in lines}) != 1:
+        return None
+    width = counts.pop() + 1
+    values = joined.split(delimiter)
+    return [values[f::width] for f in range(width)]
+
+
+def _rows(
+    lines: list[bytes], delimiter: bytes, quotes: bool, chosen: list[int], width: int
+) -> list[list[bytes]]:
+    """The fields of each line, of which there must be `width`."""
+    rows = []
+    for i, line in enumerate(lines):
+        row = fields(line, delimiter, quotes)
+        if chosen:
+            row = [row[j] for j in chosen if j < len(row)]
+        if len(row) != width:
+            raise invalid(f"Expect {width} fields but have {len(row)} in record {i}")
+        rows.append(row)
+    return rows
+
+
 def _column(values: list[bytes], dtype: DType, default: Any, f: int, missing: bytes) -> np.ndarray:
     """Field `f` of all records."""
-    gaps = [i for i, value in enumerate(values) if not value or value == missing]
+    gaps: list[int] = []
+    if b"" in values or missing in values:
+        gaps = [i for i, value in enumerate(values) if not value or value == missing]
     if gaps:
         if not np.size(default):
             raise invalid(f"Field {f} is required but missing in record {gaps[0]}!")
@@ -119,19 +147,18 @@ def decode_csv_(
 ) -> list[np.ndarray]:  # fmt: skip
     if len(field_delim) != 1:
         raise invalid("field_delim should be only 1 char")
-    rows = []
-    for i, record in enumerate(flat(records)):
-        row = fields(record, field_delim.encode(), use_quote_delim)
-        if select_cols:
-            row = [row[j] for j in select_cols if j < len(row)]
-        if len(row) != len(OUT_TYPE):
-            raise invalid(f"Expect {len(OUT_TYPE)} fields but have {len(row)} in record {i}")
-        rows.append(row)
+    delimiter, lines = field_delim.encode(), flat(records)
+    columns = _plain_columns(lines, delimiter, use_quote_delim)
+    if select_cols and columns is not None and select_cols[-1] < len(columns):
+        columns = [columns[j] for j in select_cols]
+    if columns is None or len(columns) != len(OUT_TYPE):
+        rows = _rows(lines, delimiter, use_quote_delim, select_cols, len(OUT_TYPE))
+        columns = [[row[f] for row in rows] for f in range(len(OUT_TYPE))]
     return [
-        _column([row[f] for row in rows], dtype, default, f, na_value.encode()).reshape(
-            np.shape(as_array(records))
+        _column(column, dtype, default, f, na_value.encode()).reshape(np.shape(as_array(records)))
+        for f, (column, dtype, default) in enumerate(
+            zip(columns, OUT_TYPE, record_defaults, strict=True)
         )
-        for f, (dtype, default) in enumerate(zip(OUT_TYPE, record_defaults, strict=True))
     ]
 
 

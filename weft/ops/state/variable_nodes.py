@@ -228,6 +228,16 @@ def destroy_resource_op(xp: Any, ctx: Any, resource: Cell, *, ignore_lookup_erro
     ctx.resources.remove(resource)
 
 
+@op(
+    "DisableCopyOnRead",
+    inputs="resource: resource",
+    shape=s.none,
+    traits=HOST_STATE | UNINITIALIZED | NO_GRADIENT,
+)
+def disable_copy_on_read_(xp: Any, resource: Cell) -> None:
+    """Nothing: a read is a snapshot here, and never a copy."""
+
+
 # ---- whole-variable updates -------------------------------------------------------------------
 
 

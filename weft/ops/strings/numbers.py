@@ -19,6 +19,7 @@ from weft.ops.kit.string_arrays import flat, scalar, strings
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
 _HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
+_MOST_DIGITS = 18  # of a number that surely has 64 bits
 _TYPE_NAMES = {"float32": "float", "float64": "double"}
 
 
@@ -61,8 +62,20 @@ def numbers(texts: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
         ), -1
 
 
-def _plain(texts: Sequence[bytes], dtype: DType) -> list[Any] | None:
+def _digits(texts: Sequence[bytes]) -> np.ndarray | None:
+    """The integers of strings of few digits and nothing else, read as one text."""
+    joined = b",".join(texts)
+    if joined.translate(None, b"0123456789") != b"," * (len(texts) - 1):
+        return None
+    if not texts or not all(texts) or max(map(len, texts)) > _MOST_DIGITS:
+        return None
+    return np.fromstring(joined.decode(), np.int64, sep=",")
+
+
+def _plain(texts: Sequence[bytes], dtype: DType) -> Any:
     """As Python reads them, where it agrees with TensorFlow about all of them."""
+    if dtype.is_integer and (digits := _digits(texts)) is not None:
+        return digits if not len(digits) or digits.max() <= dtype.max else None
     joined = b"".join(texts)
     if b"_" in joined or (dtype.is_integer and b"+" in joined):
         return None
@@ -139,13 +152,14 @@ def as_string_(
         raise invalid("Cannot select both scientific and shortest notation")
     letter = "d" if T.is_integer else "g" if shortest else "e" if scientific else "f"
     form = _format(T, precision, letter, width, fill)
+    values = np.ravel(input).tolist()
     if T == dtypes.bool:
-        texts = ["true" if value else "false" for value in np.ravel(input)]
+        texts = [b"true" if value else b"false" for value in values]
     elif T.is_complex:
-        texts = [f"({form % v.real},{form % v.imag})" for v in np.ravel(input).tolist()]
-    else:
-        texts = [form % value for value in np.ravel(input).tolist()]
-    return strings([text.encode() for text in texts], np.shape(input))
+        texts = [f"({form % v.real},{form % v.imag})".encode() for v in values]
+    else:  # all by one format: that takes half the time of one for each
+        texts = ("\n".join([form] * len(values)) % tuple(values)).encode().split(b"\n")
+    return strings(texts, np.shape(input)) if values else np.empty(np.shape(input), object)
 
 
 @as_string_.prepared

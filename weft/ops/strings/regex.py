@@ -14,7 +14,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, mapped, string
-from weft.ops.strings.regular import Rewrite, compiled, replaced
+from weft.ops.strings.regular import Rewrite, compiled, replaced, substitution
 
 
 def _checked(value: Any, what: str) -> bytes:
@@ -66,6 +66,9 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 
 def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
+    quick = substitution(pattern, rewrite) if everywhere else None
+    if quick is not None and b"".join(flat(input)).isascii():
+        return mapped(quick, input)
     expression, new = compiled(pattern), Rewrite(rewrite)
     if new.groups > expression.groups:
         return as_array(input)  # there is nothing to put in: RE2 leaves the strings alone

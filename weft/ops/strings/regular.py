@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from weft.core.errors import InvalidArgumentError
@@ -63,6 +64,24 @@ class Rewrite:
     def applied(self, match: Any) -> bytes:
         found = (match[part] if isinstance(part, int) else part for part in self.parts)
         return b"".join(part or b"" for part in found)
+
+
+# One character or class of characters, written as Python's own expressions write it, too.
+_ONE = re.compile(
+    rb"(?:[A-Za-z0-9 _,;:<>/!'\"&%#@=~-]|\[\^?(?:[A-Za-z0-9 _,;:<>/!'\"%#@=.()*+?-]|\\[dw])+\])\+?"
+)
+
+
+@lru_cache(maxsize=256)
+def substitution(pattern: bytes, rewrite: bytes) -> Any:
+    """A function that replaces all matches in a text of ASCII; None if it takes RE2 to do that.
+
+    Calls of RE2 from Python take several times as long, and there is one for each match.
+    """
+    if not _ONE.fullmatch(pattern) or b"\\" in rewrite:
+        return None
+    compiled(pattern)  # a range that goes backwards is an error with RE2's words
+    return partial(re.compile(pattern).sub, rewrite)
 
 
 def replaced(expression: Any, rewrite: Rewrite, text: bytes, everywhere: bool) -> bytes:

@@ -67,6 +67,18 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
     return text.split(delimiters[:1])
 
 
+def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> list[Any] | None:
+    """The texts split as one; None where they are few, or empty pieces have to be left out."""
+    if len(texts) <= _FEW_ROWS:
+        return None
+    joined = delimiter.join(texts)
+    if skip_empty and delimiter * 2 in delimiter + joined + delimiter:
+        return None
+    counts = tuple([text.count(delimiter) + 1 for text in texts])
+    indices, shape = _places(counts)
+    return [indices, strings(joined.split(delimiter)), shape]
+
+
 @op(
     "StringSplit",
     inputs="input: string, delimiter: string",
@@ -77,8 +89,10 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
 )
 def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
     _check(input, "delimiter", delimiter)
-    delimiters = string(delimiter)
-    rows = [_at_any(text, delimiters) for text in flat(input)]
+    delimiters, texts = string(delimiter), flat(input)
+    if len(delimiters) == 1 and (found := _all_at_once(texts, delimiters, skip_empty)):
+        return found
+    rows = [_at_any(text, delimiters) for text in texts]
     return _sparse([list(filter(None, row)) for row in rows] if skip_empty else rows)
 
 

@@ -98,6 +98,19 @@ def _in_bytes(text: bytes, pos: int, length: int) -> bytes | None:
     return text[pos : pos + max(0, length)]
 
 
+def _all_cut(texts: list[bytes], pos: int, length: int) -> list[bytes] | None:
+    """The same bytes of every string; None if one is too short."""
+    reach = pos if pos >= 0 else -pos
+    if not texts or min(map(len, texts)) < reach:
+        return None
+    if pos >= 0:
+        piece = slice(pos, pos + max(0, length))
+    else:
+        end = pos + max(0, length)
+        piece = slice(pos, end if end < 0 else None)
+    return [text[piece] for text in texts]
+
+
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
     starts = _starts(text)
     pos = pos + len(starts) if pos < 0 else pos
@@ -122,6 +135,10 @@ def _out_of_range(text: bytes, pos: int, index: int, unit: str) -> errors.Invali
 )
 def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     texts = as_array(input)
+    if unit == "BYTE" and not np.ndim(pos) and not np.ndim(len):
+        found = _all_cut(flat(texts), int(pos), int(len))
+        if found is not None:
+            return strings(found, texts.shape)
     if np.shape(pos) != np.shape(len):
         raise invalid(
             "pos and len should have the same shape, got:"

@@ -15,7 +15,7 @@ def as_function(nodes: Collection[Node], inputs: Sequence[Edge], outputs: Sequen
     """`parts(xp, arrays)`: the `outputs` from arrays in the place of `inputs`.
 
     Of `nodes`, which are in topological order, those are run that it takes. Constants may be
-    left out of them.
+    left out of them. Arrays of another precision are cast.
     """
     wanted = needed([node for node, _ in outputs])
     steps = [
@@ -24,6 +24,7 @@ def as_function(nodes: Collection[Node], inputs: Sequence[Edge], outputs: Sequen
         if node in wanted
     ]
     given = [origin(edge) for edge in inputs]
+    types = [node.dtypes[i].base_dtype.np_storage for node, i in given]
     inner = {node for node, _, _ in steps}
     constants = {
         edge: edge[0].attrs["value"]
@@ -33,7 +34,8 @@ def as_function(nodes: Collection[Node], inputs: Sequence[Edge], outputs: Sequen
     }
 
     def parts(xp: Any, arrays: Sequence[Any]) -> list[Any]:
-        values: dict[Edge, Any] = {**constants, **dict(zip(given, arrays, strict=True))}
+        cast = [array.astype(dtype) for array, dtype in zip(arrays, types, strict=True)]
+        values: dict[Edge, Any] = {**constants, **dict(zip(given, cast, strict=True))}
         for node, call, edges in steps:
             for i, value in enumerate(call(xp, [values[edge] for edge in edges])):
                 values[node, i] = value

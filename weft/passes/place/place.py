@@ -125,6 +125,8 @@ def _compilable(node: Node) -> bool:
         return True
     if kind.is_handle:
         return kind.on_device
+    if kind.on_device:
+        return True
     return not kind.blocking and (kind.traceable or kind.traced_kernel is not None)
 
 

@@ -7,7 +7,8 @@ length. Here such chains are cut: now and then, a value goes through a call that
 
 It also gives a reduction, with all that is computed for it element by element, to a library that
 goes through the elements once for each operation. That library is quick at reducing and slow at
-long chains, which XLA makes one loop of: a chain that goes before a large reduction is cut off.
+long chains, which XLA makes one loop of, and at products that go into a reduction: what goes before
+a large one is cut off.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _DEAR = frozenset(
 # Elements from which on it matters how a reduction is computed, and operations before one that the
 # library takes less time for than it takes to store what they make.
 _LARGE, _FEW = 2**16, 4
+_PRODUCTS = frozenset(("dot", "dot_general"))
 # Integers that the library turns into floats one by one.
 _NARROW = frozenset("i8 ui8 i16 ui16".split())
 # What only says where elements are.
@@ -98,7 +100,9 @@ def compute_once(module: Any) -> int:
         for block in _blocks(function):
             if len(block.operations) >= _SHORT:
                 count += _cut_block(module, block, apart, keepers)
-            count += _cut_before_reductions(module, block, apart, sizes, keepers)
+            # A chain that was cut just now ends there.
+            ends = apart.union(keepers.values())
+            count += _cut_before_reductions(module, block, ends, sizes, keepers)
     return count
 
 
@@ -108,7 +112,7 @@ def _blocks(operation: Any) -> list[Any]:
     for region in operation.regions:
         for block in region.blocks:
             operations = list(block.operations)
-            if len(operations) > _FEW:
+            if len(operations) > 2:
                 found.append(block)
             for inner in operations:
                 if len(inner.operation.regions):
@@ -181,10 +185,12 @@ def _is_long(
     operations: Sequence[Any], maker: dict[Any, int], last: int, apart: set[str],
     sizes: dict[str, int],
 ) -> bool:  # fmt: skip
-    """Whether more than a few operations on elements make what an operation gives."""
+    """Whether more than a few operations on elements, or a product, make what this one gives."""
     seen, waiting, count = {last}, [last], 0
     while waiting and count <= _FEW:
         operation = operations[waiting.pop()]
+        if _name(operation) in _PRODUCTS:
+            return True
         if _kind(operation, [], apart) == "apart":
             continue
         count += _steps(operation, sizes)

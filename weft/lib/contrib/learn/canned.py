@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph.graph import Graph
+from weft.lib.contrib import linear_optimizer
 from weft.lib.contrib.learn.estimator import Estimator, _joined, input_fn_of
 from weft.lib.estimator.canned import dnn, dnn_linear_combined, linear
 from weft.lib.estimator.heads.canned import classification_head, regression_head
@@ -55,9 +56,7 @@ class _Canned(Estimator):
     def _each(self, key: str, x: Any, input_fn: Any, batch_size: Any, as_iterable: bool) -> Any:
         rows: Iterator[Any] = (
             row[key]
-            for row in self._core.predict(
-                input_fn_of(x, None, input_fn, batch_size, False), predict_keys=[key]
-            )
+            for row in self._predictions(input_fn_of(x, None, input_fn, batch_size, False), [key])
         )
         return rows if as_iterable else _joined(rows)
 
@@ -120,6 +119,13 @@ class DNNRegressor(_Regressor):
         super().__init__(model_fn, model_dir, config)
 
 
+def _linear(head: Any, columns: Any, optimizer: Any, loss_type: str) -> Any:
+    """The model function of a linear model, for an optimizer or for dual coordinate ascent."""
+    if isinstance(optimizer, linear_optimizer.SDCAOptimizer):
+        return linear_optimizer.model_fn_of(head, columns, optimizer, loss_type)
+    return linear.model_fn_of(head, columns, optimizer or "Ftrl", None, "sum")
+
+
 class LinearClassifier(_Classifier):
     """A linear model that tells `n_classes` classes apart."""
 
@@ -129,7 +135,7 @@ class LinearClassifier(_Classifier):
         label_keys: Any = None,
     ) -> None:  # fmt: skip
         head = classification_head(n_classes, weight_column_name, label_keys, Reduction.MEAN)
-        model_fn = linear.model_fn_of(head, feature_columns, optimizer or "Ftrl", None, "sum")
+        model_fn = _linear(head, feature_columns, optimizer, "logistic_loss")
         super().__init__(model_fn, model_dir, config)
 
 
@@ -141,7 +147,7 @@ class LinearRegressor(_Regressor):
         optimizer: Any = None, label_dimension: int = 1, config: Any = None,
     ) -> None:  # fmt: skip
         head = regression_head(label_dimension, weight_column_name, Reduction.MEAN)
-        model_fn = linear.model_fn_of(head, feature_columns, optimizer or "Ftrl", None, "sum")
+        model_fn = _linear(head, feature_columns, optimizer, "squared_loss")
         super().__init__(model_fn, model_dir, config)
 
 

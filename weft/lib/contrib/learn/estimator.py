@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph.keys import GraphKeys
+from weft.graph.stacks import get_default_graph
 from weft.lib.contrib.learn.metric_spec import MetricSpec
 from weft.lib.contrib.learn.model_fn import ModelFnOps
 from weft.lib.estimator import estimator as core
@@ -32,6 +34,19 @@ def input_fn_of(
     return numpy_input_fn(
         x, y, batch_size or rows, None if train else 1, shuffle=train, queue_capacity=4 * rows
     )
+
+
+class _OnceForConstants(SessionRunHook):
+    """Ends a prediction after its first batch, where the inputs are the same for ever."""
+
+    def begin(self) -> None:
+        graph = get_default_graph()
+        iterates = any(op.type == "IteratorGetNext" for op in graph.get_operations())
+        self._is_constant = not (iterates or graph.get_collection(GraphKeys.QUEUE_RUNNERS))
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self._is_constant:
+            run_context.request_stop()
 
 
 class Estimator:
@@ -150,12 +165,15 @@ class Estimator:
         iterate_batches: bool = False,
     ) -> Any:
         """Predictions, one after the other, or all at once as arrays."""
-        found = self._core.predict(
-            input_fn_of(x, None, input_fn, batch_size, False),
-            predict_keys=outputs,
-            yield_single_examples=not iterate_batches,
+        found = self._predictions(
+            input_fn_of(x, None, input_fn, batch_size, False), outputs, not iterate_batches
         )
         return found if as_iterable else _joined(found)
+
+    def _predictions(self, input_fn: Any, keys: Any, single: bool = True) -> Any:
+        return self._core.predict(
+            input_fn, predict_keys=keys, hooks=[_OnceForConstants()], yield_single_examples=single
+        )
 
     def get_variable_names(self) -> list[str]:
         return self._core.get_variable_names()

@@ -109,7 +109,7 @@ class LinearSDCA:
 def _add_column(batch: Batch, column: Any, cache: Any, state: Any) -> None:
     kind = type(column).__name__
     if isinstance(column, CategoricalColumn):
-        batch.sparse.append(_without_doubles(*column.get_sparse_tensors(cache, state)))
+        batch.sparse.append(without_doubles(*column.get_sparse_tensors(cache, state)))
         batch.sparse_weights.append(state.get_variable(column, "weights"))
     elif isinstance(column, DenseColumn):
         rank = column.variable_shape.ndims
@@ -121,7 +121,7 @@ def _add_column(batch: Batch, column: Any, cache: Any, state: Any) -> None:
         raise ValueError(f"LinearSDCA does not support column type {kind}.")
 
 
-def _without_doubles(ids: Any, weights: Any) -> Sparse:
+def without_doubles(ids: Any, weights: Any) -> Sparse:
     """Each id of an example once, its weights added up; none that is negative."""
     values = array_fill.ones([array.shape(ids.indices)[0]]) if weights is None else weights.values
     examples = array.reshape(ids.indices[:, 0], [-1])
@@ -144,12 +144,12 @@ def _whole(variable: Any) -> Tensor:
 class Slot:
     """The weights before they are shrunk: a variable beside each part of the model's."""
 
-    def __init__(self, variable: Any) -> None:
+    def __init__(self, variable: Any, suffix: str) -> None:
         self.variable, self.own = variable, []  # type: Any, list[Any]
         for part in parts(variable):
             with colocate_with(part.op):
                 zeros = array_fill.zeros(part.shape.as_list())
-                self.own.append(Variable(zeros, name=part.op.name + "_unshrunk"))
+                self.own.append(Variable(zeros, name=part.op.name + suffix))
 
     def read(self) -> Tensor:
         values = [each.read_value() for each in self.own]
@@ -171,11 +171,13 @@ class Slot:
 class SdcaModel:
     """The weights of a linear model, and the operations that train them."""
 
+    slot_suffix = "_unshrunk"
+
     def __init__(self, batch: Batch, loss_type: str, options: LinearSDCA) -> None:
         _check(options._l1, options._l2)
         self._batch, self._loss_type, self._options = batch, loss_type, options
-        self._sparse_slots = [Slot(each) for each in batch.sparse_weights]
-        self._dense_slots = [Slot(each) for each in batch.dense_weights]
+        self._sparse_slots = [Slot(each, self.slot_suffix) for each in batch.sparse_weights]
+        self._dense_slots = [Slot(each, self.slot_suffix) for each in batch.dense_weights]
         self._table = DenseHashTable(
             dtypes.int64, dtypes.float32, default_value=[0.0] * 4, empty_key=[0, 0],
             deleted_key=[1, 1],

@@ -11,6 +11,7 @@ from typing import Any
 from weft.core import nest
 from weft.graph.graph import control_dependencies, device, name_scope
 from weft.graph.slices import SparseTensor
+from weft.lib.distribute import group_ops
 from weft.lib.distribute.context import has_strategy, in_cross_replica_context
 from weft.lib.distribute.values import PerReplica
 from weft.lib.keras.backend import function, symbolic_learning_phase
@@ -44,7 +45,9 @@ class ReplicaSteps:
     def __init__(self, model: Any, mode: str, feeds_phase: bool) -> None:
         self._model, self._mode, self._trains = model, mode, mode == "train"
         self._strategy = strategy_of(model)
-        self._count = len(self._strategy.extended.worker_devices)
+        self._count = self._strategy.num_replicas_in_sync
+        first, here = self._strategy.extended._first_replica, self._strategy.extended.worker_devices
+        self._numbers = range(first, first + len(here))
         self._feeds_phase = feeds_phase and self._trains
 
     def make(self) -> Any:
@@ -71,13 +74,13 @@ class ReplicaSteps:
 
     def _predicted(self, feeds: list[Any]) -> tuple[list[Any], list[Any]]:
         found = self._for_each(lambda *x: nest.flatten(self._outputs(list(x))), feeds)
-        counts = [self._own_count(array.shape(feeds[0])[0], i) for i in range(self._count)]
+        counts = [self._own_count(array.shape(feeds[0])[0], i) for i in self._numbers]
         # A replica that had to take a row of another gives nothing.
         results = [
             array.concat([part[:n] for part, n in zip(self._local(each), counts, strict=True)], 0)
             for each in found
         ]
-        return results, []
+        return [group_ops.gather(each) for each in results], []
 
     def _computed(self, feeds: list[Any]) -> tuple[list[Any], list[Any]]:
         loss, made = self._for_each(self._step, [*feeds, self._share(feeds[0])])
@@ -110,7 +113,7 @@ class ReplicaSteps:
             raise NotImplementedError("Sparse inputs of a model with several replicas.")
         devices = self._strategy.extended.worker_devices
         parts = []
-        for number, where in enumerate(devices):
+        for number, where in zip(self._numbers, devices, strict=True):
             with device(where):
                 start, stop = self._bounds(array.shape(feed)[0], number)
                 part = feed[start:stop]
@@ -121,7 +124,7 @@ class ReplicaSteps:
     def _share(self, feed: Any) -> PerReplica:
         """How much of the batch is whose."""
         count = array.shape(feed)[0]
-        own = [casts.cast(self._own_count(count, i), "float32") for i in range(self._count)]
+        own = [casts.cast(self._own_count(count, i), "float32") for i in self._numbers]
         shares = [each / casts.cast(count, "float32") for each in own]
         return PerReplica(self._strategy.extended.worker_devices, shares)
 

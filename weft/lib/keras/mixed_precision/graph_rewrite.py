@@ -8,27 +8,26 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
+from weft.client.process_config import settings
 from weft.graph.graph import get_default_graph
 from weft.lib.platform import tf_logging
 from weft.lib.train.optimizers.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 from weft.lib.train.optimizers.optimizer import Optimizer
 
-_state = {"enabled": False}
-
 
 def graph_rewrite_is_enabled() -> bool:
     """Whether the program has asked for mixed precision in this way; Keras has another."""
-    return _state["enabled"]
+    return settings.half_precision
 
 
 def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Any:
     """`opt`, of tf.train or of Keras, with a loss scale.
 
-    Which operations compute in half precision stays as the program says: TensorFlow changes that
-    only for what runs on a GPU.
+    Sessions made from now on compute products and convolutions on GPUs in half precision, and what
+    lies between them.
     """
     wrapped = _wrapped(opt, loss_scale)
-    _state["enabled"] = True
+    settings.half_precision = True
     return wrapped
 
 
@@ -55,12 +54,12 @@ def _wrapped(opt: Any, loss_scale: Any) -> Any:
 
 def disable_mixed_precision_graph_rewrite() -> None:
     """Optimizers that were wrapped stay so."""
-    if not _state["enabled"]:
+    if not settings.half_precision:
         tf_logging.warning(
             "disable_mixed_precision_graph_rewrite() called when mixed precision is already "
             "disabled."
         )
-    _state["enabled"] = False
+    settings.half_precision = False
 
 
 @contextmanager

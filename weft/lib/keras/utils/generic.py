@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.hints import hinted
 from weft.lib.keras.utils.safe_mode import check_code, remember_own
 
 _custom_objects: dict[str, Any] = {}
@@ -64,6 +65,12 @@ def _known(name: str, module_objects: Any, custom_objects: Any) -> Any:
     return None
 
 
+def _names(module_objects: Any, custom_objects: Any) -> set[str]:
+    """The names by which objects are known; modules have others, too."""
+    given = {*(custom_objects or ()), *_custom_objects}
+    return given | {n for n, v in (module_objects or {}).items() if callable(v) and n[0] != "_"}
+
+
 def class_and_config_for_serialized_keras_object(
     config: Any,
     module_objects: Any = None,
@@ -100,7 +107,8 @@ def deserialize_keras_object(
     if isinstance(identifier, str):
         found = _known(identifier, module_objects, custom_objects)
         if found is None:
-            raise ValueError(f"Unknown {printable_module_name}:{identifier}")
+            error = ValueError(f"Unknown {printable_module_name}:{identifier}")
+            raise hinted(error, identifier, _names(module_objects, custom_objects))
         return found() if inspect.isclass(found) else found
     raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft.core.hints import hinted
 from weft.graph.graph import device
 from weft.graph.op_def import raw
 from weft.lib.platform import tf_logging as logging
@@ -198,9 +199,10 @@ def _in_scope(
         full = (inner if old == "/" else old + inner).removesuffix("/")
         if full not in shapes:
             inside = name[len(scope) + 1 :]
-            raise ValueError(
+            error = ValueError(
                 f"Tensor {full} ({inside} in {old}) is not found in {where} checkpoint"
             )
+            raise hinted(error, full, shapes)
         pairs.append((_variable_of(name, existing), full))
     return pairs
 

@@ -1,0 +1,3 @@
+"""Clusters for tests of their traces."""
+
+from tests.cluster.conftest import servers as servers

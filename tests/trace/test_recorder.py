@@ -1,0 +1,153 @@
+"""Recording a process: which events there are, what they are about, and that nothing stays."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.runtime.recording.control import CONTROL, packed, unpacked
+from weft.runtime.recording.probes import PROBES
+from weft.runtime.recording.recorder import RECORDER
+
+
+@pytest.fixture(autouse=True)
+def off_at_the_end() -> Iterator[None]:
+    yield
+    CONTROL.stop()
+
+
+def recorded(run: Callable[[], Any], **options: Any) -> dict[str, Any]:
+    CONTROL.start(**options)
+    run()
+    return CONTROL.stop()
+
+
+def kinds(recording: dict[str, Any]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Kind -> names and details."""
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for kind, name, _, _, _, place in recording["events"]:
+        found.setdefault(kind, []).append((name, recording["details"][place] or {}))
+    return found
+
+
+def training() -> tuple[Any, Any, int]:
+    """A step of training, its feed, and the line that makes the product."""
+    x = tf.placeholder(tf.float32, [64, 64])
+    w = tf.get_variable("w", [64, 64])
+    line = 1 + sys._getframe().f_lineno
+    product = tf.matmul(x, w, name="product")
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(tf.square(product)))
+    return train, {x: np.ones((64, 64), np.float32)}, line
+
+
+def test_a_step_from_interpreted_to_compiled(sess: tf.Session) -> None:
+    train, feed, line = training()
+    sess.run(tf.global_variables_initializer())
+
+    def run() -> None:
+        for _ in range(4):
+            sess.run(train, feed)
+
+    recording = recorded(run)
+    found = kinds(recording)
+    assert [name for name, _ in found["step"]] == ["Session.run GradientDescent"] * 4
+    assert {"plan", "interpreted", "compile", "program", "op"} <= found.keys()
+    assert all("product" in detail["nodes"] for _, detail in found["program"])
+    assert Path(recording["lines"]["product"][0]) == Path(__file__)
+    assert recording["lines"]["product"][1] == line
+    assert unpacked(packed(recording)) == {
+        **recording, "lines": {name: list(line) for name, line in recording["lines"].items()}
+    }  # fmt: skip
+
+
+def test_operations_inside_of_programs_belong_to_nodes(sess: tf.Session) -> None:
+    train, feed, _ = training()
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(train, feed)
+    operations = kinds(recorded(lambda: sess.run(train, feed)))["op"]
+    nodes = {op.name for op in tf.get_default_graph().get_operations()}
+    assert operations
+    assert {detail["node"] for _, detail in operations} <= nodes
+    assert any(name == "gradients/product_grad/MatMul_1" for name, _ in operations)
+
+
+def test_operations_inside_of_a_loop_belong_to_its_nodes(sess: tf.Session) -> None:
+    x = tf.placeholder(tf.float32, [200, 200])
+
+    def body(i: Any, value: Any) -> Any:
+        return i + 1, tf.tanh(tf.matmul(value, value, name="inner"), name="squashed")
+
+    _, result = tf.while_loop(lambda i, _: i < 5, body, [0, x])
+    feed = {x: np.ones((200, 200), np.float32)}
+    for _ in range(3):
+        sess.run(result, feed)
+    operations = kinds(recorded(lambda: sess.run(result, feed)))["op"]
+    names = [name.rpartition("/")[2] for name, _ in operations]
+    assert names.count("inner") >= 5
+
+
+def test_python_functions_and_queues(sess: tf.Session) -> None:
+    def double(value: Any) -> Any:
+        return value * 2
+
+    queue = tf.FIFOQueue(4, [tf.float32], [[]])
+    taken = tf.py_func(double, [queue.dequeue(name="taken")], tf.float32)
+    put = queue.enqueue([1.0])
+
+    def delayed() -> None:
+        waiting = threading.Thread(target=lambda: sess.run(taken))
+        waiting.start()
+        threading.Event().wait(0.2)
+        sess.run(put)
+        waiting.join()
+
+    found = kinds(recorded(delayed))
+    assert ("waits in taken", "QueueDequeueV2") in [
+        (name, detail["op"]) for name, detail in found["wait"]
+    ]
+    (name, detail), *_ = found["python"]
+    assert name.endswith("double") and detail["at"][0] == __file__
+
+
+def test_off_there_is_nothing_in_the_way(sess: tf.Session) -> None:
+    def methods() -> list[Any]:
+        owners = [(probe.found(), probe.method) for probe in PROBES]
+        return [owner.__dict__[method] for owner, method in owners if owner is not None]
+
+    before = methods()
+    CONTROL.start()
+    during = methods()
+    CONTROL.stop()
+    assert methods() == before
+    assert not set(map(id, before)) & set(map(id, during))
+
+
+def test_tasks_that_were_prepared_while_recording_stay_silent_after_it(sess: tf.Session) -> None:
+    queue = tf.FIFOQueue(4, [tf.float32], [[]])
+    put = queue.enqueue([tf.reduce_sum(tf.ones([3, 3]) * tf.random_uniform([]))])
+    recorded(lambda: sess.run(put))
+    count = len(RECORDER.events)
+    sess.run(put)
+    assert len(RECORDER.events) == count
+
+
+def test_only_the_latest_events_are_kept(sess: tf.Session) -> None:
+    x = tf.constant(1.0) + tf.random_uniform([])
+    found = recorded(lambda: [sess.run(x) for _ in range(20)], most=10, operations=False)
+    assert len(found["events"]) == 10
+
+
+def test_a_recording_that_nobody_stops_ends_by_itself() -> None:
+    CONTROL.start(seconds=0.05, operations=False)
+    timer = CONTROL._timer
+    assert timer is not None
+    timer.join()
+    assert not RECORDER.is_on

@@ -1,0 +1,1 @@
+"""Horovod's interface, on the collectives of weft: what programs find as `horovod`."""
