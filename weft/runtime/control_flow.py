@@ -49,9 +49,7 @@ def _observed(plan: Plan, values: Sequence[Any]) -> list[Any]:
     """Runs a plan; if the step around it is observed, so is this."""
     if limits.observe is None:
         return plan.run(values)
-    from weft.runtime.continuation import StepContext
-
-    return plan.run(values, StepContext(limits.observe))
+    return plan.run_observed(values, limits.observe)
 
 
 class _While:

@@ -31,7 +31,7 @@ from weft.passes.resource_edges import is_cell
 from weft.runtime.continuation import NO_CONTEXT, Finish, StepContext, promised
 from weft.runtime.executor import Executor, Stop
 from weft.runtime.frames import DEAD
-from weft.runtime.host.interpret import HostNode, is_numeric
+from weft.runtime.host.interpret import HostNode, Observer, is_numeric
 from weft.runtime.host.program_call import DirectStep
 from weft.runtime.limits import in_session
 from weft.runtime.prepared import Prepared
@@ -193,6 +193,10 @@ class Plan:
         if prepared.whole is not None and prepared.whole.has_program:
             self.direct = prepared.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
+
+    def run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
+        """As `run`; `observe` sees each node."""
+        return self.run(feeds, StepContext(observe))
 
     def start(self, feeds: Sequence[Any], finish: Finish, context: StepContext = NO_CONTEXT) -> Any:
         """`finish(fetches)` of a step, or a promise of it; no thread waits."""

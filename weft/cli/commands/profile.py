@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _numbers(cost: Any, total: float) -> tuple[str, str, str]:
     return f"{cost.micros / 1e3:,.3f} ms", f"{100 * cost.micros / total:.1f}%", f"{cost.runs:,.0f}"
 
 
-def _write(rows: list[tuple[str, ...]]) -> None:
+def _write(rows: Sequence[Sequence[str]]) -> None:
     """Columns, the numbers to the right; on a terminal no line is wider than that."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     widest = shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -40,5 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-if __name__ == "__main__":
+def run_main() -> None:
+    """The command `offline_analyzer`."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run_main()

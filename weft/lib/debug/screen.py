@@ -43,7 +43,7 @@ def _style(kind: Any) -> Style:
         link = f"app.command({kind.content!r})"
         return Style(underline=True, meta={"@click": link}) if kind.content else Style(dim=True)
     if kind in _STYLES:
-        return Style(**{kind: True})
+        return Style.parse(kind)
     return Style(color=_COLORS.get(kind, kind))
 
 

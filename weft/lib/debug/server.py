@@ -149,7 +149,8 @@ class EventListenerBaseServicer:
             if self._started:
                 raise ValueError("Server has already started running")
             size = [(f"grpc.max_{way}_message_length", -1) for way in ("receive", "send")]
-            self.server = grpc.server(futures.ThreadPoolExecutor(max_workers=10), options=size)
+            self._pool = futures.ThreadPoolExecutor(max_workers=10)
+            self.server = grpc.server(self._pool, options=size)
             self.server.add_generic_rpc_handlers((self._handlers(),))
             self.port = self.server.add_insecure_port(f"{self._host}:{self._port}")
             self.server.start()
@@ -180,7 +181,9 @@ class EventListenerBaseServicer:
             if self._stopped.is_set():
                 raise ValueError("Server has already stopped")
             self._stopped.set()
-            return self.server.stop(grace=grace)
+            stopped = self.server.stop(grace=grace)
+            self._pool.shutdown(wait=False)  # calls under way have their threads already
+            return stopped
 
 
 class _Parts:

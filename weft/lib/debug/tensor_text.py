@@ -78,7 +78,7 @@ def _array_text(tensor: np.ndarray, options: dict[str, Any]) -> RichTextLines:
     notes: dict[Any, Any] = {"tensor_metadata": {"dtype": tensor.dtype, "shape": tensor.shape}}
     for piece in _pieces(lines, tensor.shape):
         key = BEGIN_INDICES_KEY if piece.end else OMITTED_INDICES_KEY
-        notes.setdefault(piece.row, {key: piece.index})
+        notes.setdefault(piece.row, {key: piece.place})
     if tensor.ndim:
         notes.setdefault(0, {BEGIN_INDICES_KEY: [0] * tensor.ndim})
     return RichTextLines(lines, annotations=notes)
@@ -88,7 +88,7 @@ class _Piece(NamedTuple):
     """An element and the columns it takes; or an ellipsis, which has no end."""
 
     row: int
-    index: list[int]
+    place: list[int]
     start: int
     end: int
 
@@ -130,7 +130,7 @@ def locate_tensor_element(formatted: RichTextLines, indices: Sequence[Any]) -> A
     rows = sorted(row for row in formatted.annotations if isinstance(row, int))
     first = rows[0] if rows else 0
     columns = {
-        tuple(piece.index): (piece.start, piece.end)
+        tuple(piece.place): (piece.start, piece.end)
         for piece in _pieces(formatted.lines[first:], dims) if piece.end
     }  # fmt: skip
     notes = [formatted.annotations[row] for row in rows]
@@ -191,7 +191,7 @@ def numeric_summary(tensor: Any) -> RichTextLines:
     found = _table([(name, int(each.sum())) for name, each in kinds.items()], tensor.size)
     valid = tensor[finite]
     if valid.size:
-        measures = {"min": np.min, "max": np.max, "mean": np.mean, "std": np.std}
+        measures: dict[str, Any] = {"min": np.min, "max": np.max, "mean": np.mean, "std": np.std}
         rows = [(name, measure(valid)) for name, measure in measures.items()]
         found.extend(_table(rows, None, skip_zeros=False))
     return found

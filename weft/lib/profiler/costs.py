@@ -107,7 +107,7 @@ def _line(name: str | None, lines: Json) -> Line | None:
     """The line that made a node; of a gradient, the one that made what it is the gradient of."""
     gradient = GRADIENT.search(name or "")
     forward = lines.get(gradient[1]) if gradient is not None else None
-    frame = forward or lines.get(name)
+    frame = forward or lines.get(name or "")
     return None if frame is None else (frame[0], frame[1])
 
 

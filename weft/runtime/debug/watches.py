@@ -105,9 +105,27 @@ class StepWatch:
             )
             for graph in self.graphs:
                 device = next((n.device for n in graph.node if n.device), HOST)
-                sink.graph(graph, device)
+                sink.graph(self._with_gates(graph, url), device)
         for node in self._feeds:
             self(node, [values[node.attrs["index"]]])
+
+    def _with_gates(self, graph: Any, url: str) -> Any:
+        """The graph with a node for each tensor that the server at `url` may ask for."""
+        gates = [
+            (name, slot, number, watch.op.name)
+            for (name, slot), watches in self._by_tensor.items() if name != _ANY
+            for number, watch in enumerate(watches) if watch.op.is_gated and url in watch.urls
+        ]  # fmt: skip
+        if not gates:
+            return graph
+        copy, here = type(graph)(), {node.name for node in graph.node}
+        copy.CopyFrom(graph)
+        for name, slot, number, op in gates:
+            if name in here:
+                entry = copy.node.add(name=f"__dbg_{name}:{slot}_{number}_{op}", op=op)
+                entry.input.append(f"{name}:{slot}")
+                entry.attr["gated_grpc"].b = True
+        return copy
 
     def __call__(self, node: Node, outputs: Sequence[Any]) -> None:
         name = self._renamed.get(node.name, node.name)
