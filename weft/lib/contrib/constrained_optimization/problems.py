@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
-import math as numbers
 from typing import Any
+
+import numpy as np
 
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies
@@ -45,7 +46,7 @@ class ConstrainedMinimizationProblem(abc.ABC):
             raise ValueError("constraints and proxy_constraints must have fully-known shapes")
         if any(shape != shapes[0] for shape in shapes):
             raise ValueError("constraints and proxy_constraints must have the same shape")
-        return numbers.prod(shapes[0].as_list())
+        return int(np.prod(shapes[0].as_list()))
 
 
 class ConstrainedOptimizer(abc.ABC):
