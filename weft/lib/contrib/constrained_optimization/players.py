@@ -29,7 +29,7 @@ def _check_type(values: Tensor) -> None:
         raise ValueError("multipliers must have a floating-point dtype")
 
 
-def _fixed_shape(values: Tensor, label: str, rank: int) -> list[int]:
+def _fixed_shape(values: Tensor, label: str, rank: int) -> list[Any]:
     """The sizes of a tensor that must be known to be of a rank."""
     _check_type(values)
     shape = values.get_shape()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-import numpy as np
-
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies
 from weft.graph.tensor import Tensor
@@ -46,7 +44,7 @@ class ConstrainedMinimizationProblem(abc.ABC):
             raise ValueError("constraints and proxy_constraints must have fully-known shapes")
         if any(shape != shapes[0] for shape in shapes):
             raise ValueError("constraints and proxy_constraints must have the same shape")
-        return int(np.prod(shapes[0].as_list()))
+        return int(shapes[0].num_elements() or 0)
 
 
 class ConstrainedOptimizer(abc.ABC):

@@ -46,8 +46,8 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: list[str])
     """The graph of the latest checkpoint, its variables turned into constants."""
     if not (path := latest_checkpoint(checkpoint_dir)):
         raise ValueError(f"Could not find a checkpoint at: {checkpoint_dir}.")
-    restore = import_meta_graph(f"{path}.meta", clear_devices=True).restore
+    saver: Any = import_meta_graph(f"{path}.meta", clear_devices=True)
     graph = get_default_graph()
     with Session(graph=graph) as session:
-        restore(session, path)
+        saver.restore(session, path)
         return convert_variables_to_constants(session, graph.as_graph_def(), output_node_names)

@@ -168,7 +168,7 @@ class Pruning:
             smoothed = math.add_n([smallest * (1 - decay), threshold * decay])
             return smoothed, casts.cast(math.greater_equal(sizes, smoothed), dtypes.float32)
 
-    def _block_for(self, weights: Any, shape: list[int]) -> list[int]:
+    def _block_for(self, weights: Any, shape: list[Any]) -> list[Any]:
         spec = self._spec
         own = _only_match(self._blocks, weights.op.name, "block_dims_map")
         block = own or [spec.block_height, spec.block_width]
