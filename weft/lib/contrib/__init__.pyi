@@ -7,6 +7,7 @@ from weft.lib.contrib import bayesflow as bayesflow
 from weft.lib.contrib import checkpoint as checkpoint
 from weft.lib.contrib import cluster_resolver as cluster_resolver
 from weft.lib.contrib import compiler as compiler
+from weft.lib.contrib import constrained_optimization as constrained_optimization
 from weft.lib.contrib import copy_graph as copy_graph
 from weft.lib.contrib import crf as crf
 from weft.lib.contrib import cudnn_rnn as cudnn_rnn

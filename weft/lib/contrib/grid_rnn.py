@@ -118,8 +118,8 @@ class GridRNNCell(RNNCell):
             seen: set[str] = set()
             for group in filter(None, (first, self._last)):
                 self._step(group, hidden, seen)
-            outputs = tuple(hidden.now[i] for i in self._outputs)
-            states = tuple(hidden.state[i] for i in self._recurrent)
+            outputs: Any = tuple(hidden.now[i] for i in self._outputs)
+            states: Any = tuple(hidden.state[i] for i in self._recurrent)
             if not self._output_is_tuple:
                 outputs = _joined(outputs, inputs.dtype)
             if not self._state_is_tuple:

@@ -163,7 +163,8 @@ def _origins(dims: tuple[int, ...], shape: Any) -> tuple[Any, ...]:
     out, free = _resampled_dims(dims, shape)
     places = np.indices(out, sparse=True)
     factors = [-(-new // old) for new, old in zip(out, dims, strict=True)]
-    phase, stride, found = 0, 1, []
+    phase: Any = 0
+    stride, found = 1, []
     for i, (place, factor) in enumerate(zip(places, factors, strict=True)):
         if i != free:
             phase = phase + stride * (place % factor)

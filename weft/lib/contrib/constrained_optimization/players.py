@@ -29,7 +29,7 @@ def _check_type(values: Tensor) -> None:
         raise ValueError("multipliers must have a floating-point dtype")
 
 
-def _fixed_shape(values: Tensor, label: str, rank: int) -> list[int]:
+def _fixed_shape(values: Tensor, label: str, rank: int) -> list[Any]:
     """The sizes of a tensor that must be known to be of a rank."""
     _check_type(values)
     shape = values.get_shape()
@@ -164,14 +164,16 @@ class _Player(ConstrainedOptimizer):
 
     def _updates(self, pairs: list[Any], own: tuple[Tensor, Any]) -> list[Any]:
         """Both players' moves, neither of which sees the other's."""
-        if self.constraint_optimizer is None:
-            return [self.optimizer.apply_gradients([*pairs, own], name="update")]
-        known = [gradient for gradient, _ in (*pairs, own) if gradient is not None]
-        with control_dependencies(known):
-            return [
-                self.optimizer.apply_gradients(pairs, name="update"),
-                self.constraint_optimizer.apply_gradients([own], name="optimizer_state_update"),
+        moves = [(self.optimizer, "update", [*pairs, own])]
+        seen: list[Any] = []
+        if self.constraint_optimizer is not None:
+            moves = [
+                (self.optimizer, "update", pairs),
+                (self.constraint_optimizer, "optimizer_state_update", [own]),
             ]
+            seen = [pair[0] for pair in (*pairs, own) if pair[0] is not None]
+        with control_dependencies(seen):
+            return [by.apply_gradients(each, name=name) for by, name, each in moves]
 
 
 def _costs(problem: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -213,7 +215,12 @@ class AdditiveExternalRegretOptimizer(_Player):
 
     def _game(self, state: Any, costs: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         objective, constraints, proxies = costs
-        return objective + _dot(state, proxies), casts.cast(constraints, state.dtype.base_dtype)
+        factors = self._lagrange_multipliers(state)
+        loss = objective + _dot(factors, proxies)
+        return loss, casts.cast(constraints, factors.dtype.base_dtype)
+
+    def _lagrange_multipliers(self, state: Any) -> Any:
+        return state
 
     def _allowed(self, state: Any) -> Tensor:
         if self._radius:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import math as numbers
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -45,7 +44,7 @@ class ConstrainedMinimizationProblem(abc.ABC):
             raise ValueError("constraints and proxy_constraints must have fully-known shapes")
         if any(shape != shapes[0] for shape in shapes):
             raise ValueError("constraints and proxy_constraints must have the same shape")
-        return numbers.prod(shapes[0].as_list())
+        return int(shapes[0].num_elements() or 0)
 
 
 class ConstrainedOptimizer(abc.ABC):

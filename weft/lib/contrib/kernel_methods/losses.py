@@ -52,14 +52,15 @@ def sparse_multiclass_hinge_loss(
 
 def _weights(given: Any, labels: Tensor) -> Tensor:
     weights = convert_to_tensor(given)
-    rank = weights.get_shape().ndims
-    if rank not in (0, 1, 2):
-        raise ValueError(f"non-scalar weights should have {_ONE_OR_TWO} {rank}")
-    if rank == 0:
-        return weights
-    weights = array.reshape(weights, [-1])
-    weights.get_shape().assert_is_compatible_with(labels.get_shape())
-    return weights
+    match weights.get_shape().ndims:
+        case 0:
+            return weights
+        case 1 | 2:
+            flat = array.reshape(weights, [-1])
+            flat.shape.assert_is_compatible_with(labels.shape)
+            return flat
+        case rank:
+            raise ValueError(f"non-scalar weights should have {_ONE_OR_TWO} {rank}")
 
 
 def _margins(logits: Tensor, labels: Tensor, count: Tensor) -> Tensor:

@@ -44,11 +44,10 @@ def _values(graph_def: Any, names: list[str]) -> dict[str, np.ndarray]:
 
 def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: list[str]) -> Any:
     """The graph of the latest checkpoint, its variables turned into constants."""
-    path = latest_checkpoint(checkpoint_dir)
-    if path is None:
+    if not (path := latest_checkpoint(checkpoint_dir)):
         raise ValueError(f"Could not find a checkpoint at: {checkpoint_dir}.")
-    saver = import_meta_graph(path + ".meta", clear_devices=True)
-    with Session() as session:
+    saver: Any = import_meta_graph(f"{path}.meta", clear_devices=True)
+    graph = get_default_graph()
+    with Session(graph=graph) as session:
         saver.restore(session, path)
-        graph_def = get_default_graph().as_graph_def()
-        return convert_variables_to_constants(session, graph_def, output_node_names)
+        return convert_variables_to_constants(session, graph.as_graph_def(), output_node_names)

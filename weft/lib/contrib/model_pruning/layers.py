@@ -32,13 +32,13 @@ class _Masked:
         self.masked_kernel = masks.masked(self.mask, weights, self.threshold)
         self.built = True
 
-    def call(self: Any, *args: Any) -> Any:
+    def call(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The layer, with the masked weights in the place of all."""
         own = vars(self)
         whole = own[self.weights_are]
         own[self.weights_are] = self.masked_kernel
         try:
-            return super().call(*args)  # type: ignore[misc]
+            return super().call(inputs, *args, **kwargs)  # type: ignore[misc]
         finally:
             own[self.weights_are] = whole
 
@@ -87,7 +87,8 @@ def masked_convolution(
 ) -> Tensor:
     """`tf.contrib.layers.conv2d` with masked weights."""
     given = dict(locals())
-    utils.check_format(data_format, None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
+    if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"):
+        raise ValueError(f"Invalid data_format: {data_format!r}")
 
     def make(images: Tensor, **settings: Any) -> MaskedConv2D:
         if images.shape.ndims != 4:

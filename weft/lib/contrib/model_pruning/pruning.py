@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
 from weft.lib.contrib.model_pruning import masks
 from weft.lib.contrib.slim import learning
@@ -28,7 +29,7 @@ from weft.ops.state.global_step import get_global_step
 from weft.ops.state.initializers import zeros_initializer
 from weft.ops.state.partitioned_variable import PartitionedVariable
 from weft.ops.state.updates import assign
-from weft.ops.state.variable_scope import variable_scope
+from weft.ops.state.variable_scope import AUTO_REUSE, variable_scope
 
 _DEFAULTS: dict[str, Any] = {
     "name": "model_pruning",
@@ -98,10 +99,11 @@ def _sparsity_of(name: str, text: str) -> float:
 
 
 def _block_of(name: str, text: str) -> list[int]:
-    sizes = text.split("x")
-    if len(sizes) != 2:
-        raise ValueError(f"Expected 2 values for block dim for {name}, got {sizes}")
-    return [int(size) for size in sizes]
+    match text.split("x"):
+        case [height, width]:
+            return [int(height), int(width)]
+        case other:
+            raise ValueError(f"Expected 2 values for block dim for {name}, got {other}")
 
 
 def _only_match(table: dict[re.Pattern[str], Any], name: str, label: str) -> Any:
@@ -140,13 +142,11 @@ class Pruning:
 
     def _last_step(self) -> Any:
         """The variable with the step of the last update, shared by all prunings of a name."""
-        name = "last_mask_update_step"
-        with variable_scope(self._spec.name, use_resource=self._spec.use_tpu) as scope:
-            try:
-                return get_variable(name, [], dtypes.int32, zeros_initializer(), trainable=False)
-            except ValueError:
-                scope.reuse_variables()
-                return get_variable(name, dtype=dtypes.int32)
+        settings = {"use_resource": self._spec.use_tpu, "reuse": AUTO_REUSE}
+        with variable_scope(self._spec.name, **settings):
+            return get_variable(
+                "last_mask_update_step", [], dtypes.int32, zeros_initializer(), trainable=False
+            )
 
     def _sparsity_for(self, name: str) -> Any:
         own = _only_match(self._sparsities, name, "weight_sparsity_map")
@@ -168,7 +168,7 @@ class Pruning:
             smoothed = math.add_n([smallest * (1 - decay), threshold * decay])
             return smoothed, casts.cast(math.greater_equal(sizes, smoothed), dtypes.float32)
 
-    def _block_for(self, weights: Any, shape: list[int]) -> list[int]:
+    def _block_for(self, weights: Any, shape: list[Any]) -> list[Any]:
         spec = self._spec
         own = _only_match(self._blocks, weights.op.name, "block_dims_map")
         block = own or [spec.block_height, spec.block_width]
@@ -210,15 +210,13 @@ class Pruning:
 
     def mask_update_op(self) -> Any:
         """Changes all masks now."""
+        logging.info("Updating masks.")
         with name_scope(self._spec.name):
             if not self._assign_ops:
                 self._get_mask_assign_ops()
-            noted = assign(
-                self._last_update_step, self._global_step, name="last_mask_update_step_assign"
-            )
-            with control_dependencies([noted, *self._assign_ops]):
-                logging.info("Updating masks.")
-                return no_op("mask_update")
+            noted = "last_mask_update_step_assign"
+            step = assign(self._last_update_step, self._global_step, name=noted)
+            return group(step, *self._assign_ops, name="mask_update")
 
     def conditional_mask_update_op(self) -> Any:
         """Changes all masks, if enough steps have passed and pruning has begun and not ended."""
@@ -234,12 +232,16 @@ class Pruning:
 
     def add_pruning_summaries(self) -> None:
         """Summaries of the sparsity and threshold of every mask."""
-        with name_scope(self._spec.name + "_summaries"):
-            summary.scalar("sparsity", self._sparsity)
-            summary.scalar("last_mask_update_step", self._last_update_step)
-            for mask, limit in zip(masks.get_masks(), masks.get_thresholds(), strict=False):
-                summary.scalar(mask.op.name + "/sparsity", zero_fraction(mask))
-                summary.scalar(limit.op.name + "/threshold", limit)
+        shown: list[tuple[str, Any]] = [
+            ("sparsity", lambda: self._sparsity),
+            ("last_mask_update_step", lambda: self._last_update_step),
+        ]
+        for mask, limit in zip(masks.get_masks(), masks.get_thresholds(), strict=False):
+            shown.append((f"{mask.op.name}/sparsity", functools.partial(zero_fraction, mask)))
+            shown.append((f"{limit.op.name}/threshold", lambda limit=limit: limit))
+        with name_scope(f"{self._spec.name}_summaries"):
+            for label, value in shown:
+                summary.scalar(label, value())
 
     def print_hparams(self) -> None:
         """Logs the settings."""

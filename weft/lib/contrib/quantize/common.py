@@ -25,6 +25,14 @@ SKIPPED_PREFIXES = (
 _ENDS = ("Relu6", "Relu", "Identity")
 _BATCH_NORM = re.compile(r"(.*)BatchNorm/batchnorm")
 _STEP = "fake_quantization_step"
+_STEP_SETTINGS: dict[str, Any] = {
+    "shape": [],
+    "dtype": dtypes.int64,
+    "initializer": zeros_initializer(),
+    "trainable": False,
+    "collections": [GraphKeys.GLOBAL_VARIABLES],
+    "aggregation": VariableAggregation.ONLY_FIRST_REPLICA,
+}
 
 
 def BatchNormGroups(graph: Any) -> list[str]:
@@ -55,14 +63,12 @@ def CreateOrGetQuantizationStep() -> Tensor:
 
 def _new_step(graph: Any) -> Tensor:
     with graph.name_scope(None):
-        step = get_variable(
-            _STEP, [], dtypes.int64, zeros_initializer(), trainable=False,
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-        )  # fmt: skip
-        with graph.name_scope(step.op.name + "/"):
+        step = get_variable(_STEP, **_STEP_SETTINGS)
+        counted = step.op.name + "/"
+        with graph.name_scope(counted):
+            more = updates.assign_add(step, 1)
             # Ref and resource variables both end in a tensor of the same name.
-            return array.identity(updates.assign_add(step, 1))
+            return array.identity(more)
 
 
 def DropStringPrefix(s: str, prefix: str) -> str:

@@ -97,7 +97,8 @@ def layer_with(layer: Operation, inputs: Tensor, weights: Tensor, name: str) -> 
 
 def blocks_like(op: Operation, tensor: Tensor, name: str) -> Tensor:
     """`tensor` brought back from blocks, as `op` does it for the dilated layer before it."""
-    return blocks.batch_to_space_nd(tensor, *op.inputs[1:], name=name)
+    _, block, crops = op.inputs
+    return blocks.batch_to_space_nd(tensor, block, crops, name=name)
 
 
 def channel_shape(weights: Tensor) -> list[int | None]:

@@ -31,12 +31,10 @@ class MatchResult:
 
     def add(self, pattern: Pattern, op: Operation, tensor: Tensor | None) -> None:
         """Notes that `op` fits `pattern`."""
-        self._found[pattern] = op, tensor
-        if pattern.name is None:
-            return
-        if pattern.name in self._names:
-            raise ValueError(f"Name {pattern.name} is already bound to another pattern")
-        self._names[pattern.name] = pattern
+        label = pattern.name
+        if label is not None and self._names.setdefault(label, pattern) is not pattern:
+            raise ValueError(f"Name {label} is already bound to another pattern")
+        self._found[pattern] = (op, tensor)
 
     def merge_from(self, other_match_result: MatchResult) -> None:
         """Takes over what another match found."""

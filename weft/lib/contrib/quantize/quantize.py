@@ -37,7 +37,7 @@ def Quantize(
     """Rounds weights and results of the layers of a graph, and sums and products of these."""
     if scope and not scope.endswith("/"):
         scope += "/"
-    shared = {
+    shared: dict[str, Any] = {
         "is_training": is_training,
         "ema_decay": ema_decay,
         "quant_delay": quant_delay,

@@ -103,7 +103,7 @@ def bidirectional_functional_rnn(
 
     `fast_reverse` takes whole inputs backward, padding first, and not each sequence.
     """
-    along = {"seq_dim": 0 if time_major else 1, "batch_dim": 1 if time_major else 0}
+    along: dict[str, Any] = {"seq_dim": 0 if time_major else 1, "batch_dim": 1 if time_major else 0}
 
     def turned(values: Tensor) -> Tensor:
         if sequence_length is not None:

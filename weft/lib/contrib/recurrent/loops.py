@@ -26,7 +26,8 @@ class _Rows:
         size = array.shape(nest.flatten(inputs)[0])[0]
         self.count = size if length is None else casts.cast(length, dtypes.int32)
         left = size - self.count
-        self.start, self._after = (left, 0) if aligned_end else (0, left)
+        self.start: Any = left if aligned_end else 0
+        self._after: Any = 0 if aligned_end else left
         self._is_all = length is None
 
     def padded(self, values: Tensor) -> Tensor:

@@ -23,15 +23,17 @@ from weft.storage import file_io
 
 def gfile_copy_callback(files_to_copy: Mapping[Any, Any], export_dir_path: Any) -> None:
     """Copies files, path -> new name, into a directory."""
+    folder = compat.as_bytes(export_dir_path)
+    file_io.MakeDirs(folder)
     logging.info("Write assets into: %s using gfile_copy.", export_dir_path)
-    file_io.MakeDirs(export_dir_path)
     for source, name in files_to_copy.items():
-        target = os.path.join(*map(compat.as_bytes, (export_dir_path, name)))
-        logging.info("Copying asset %s to path %s.", source, target)
-        if file_io.Exists(target):  # half a file, where an export was broken off
-            logging.info("Removing file %s.", target)
-            file_io.Remove(target)
-        file_io.Copy(source, target)
+        # Where an export was broken off there may be half a file.
+        _copy_over(source, os.path.join(folder, compat.as_bytes(name)))
+
+
+def _copy_over(source: Any, target: bytes) -> None:
+    logging.info("Copying asset %s to path %s.", source, target)
+    file_io.Copy(source, target, overwrite=True)
 
 
 def _signature(kind: str, **tensors: Tensor | None) -> Any:

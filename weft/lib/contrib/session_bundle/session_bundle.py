@@ -62,7 +62,7 @@ def load_session_bundle_from_path(
         meta_graph.graph_def.CopyFrom(graph_pb2.GraphDef.FromString(packed.value))
     reset_default_graph()
     session = Session(target, graph=None, config=config)
-    saver = import_meta_graph(meta_graph)
+    saver: Any = import_meta_graph(meta_graph)
     if checkpoint := _checkpoint(export_dir):
         saver.restore(session, checkpoint)
     if constants.INIT_OP_KEY in collections:
