@@ -1,0 +1,70 @@
+"""Writes docs/libraries.md anew from reports of the tests of libraries: `libraries.py FOLDER`.
+
+FOLDER has a folder NAME-VERSION for each library, with one or more files of reports: a line of JSON
+for each test (`test`, `when`, `outcome`, `message`). Reasons are taken over from the page as it is;
+a test that failed and has none there is given its message, to be replaced by a reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+PAGE = Path(__file__).with_suffix(".md")
+_ROW = re.compile(r"^\| `(?P<test>[^`]+)` \| (?P<reason>.*) \|$", re.MULTILINE)
+_END = "\n<!-- From here on, this page is written by docs/libraries.py. -->\n"
+
+Outcomes = dict[str, tuple[str, str]]
+
+
+def outcomes(folder: Path) -> Outcomes:
+    """Test -> (outcome, message); a file that could not be imported counts as one that failed."""
+    found: Outcomes = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            if found.get(record["test"], ("", ""))[0] != "failed":
+                found[record["test"]] = record["outcome"], record["message"]
+    return found
+
+
+def page(begin: str, libraries: dict[str, Outcomes], reasons: dict[str, str]) -> str:
+    """The page: its beginning, the counts, and for each library a table of what failed."""
+    lines = ["| library | passed | failed | skipped |", "| --- | --- | --- | --- |"]
+    for name, found in libraries.items():
+        counts = Counter(outcome for outcome, _ in found.values())
+        numbers = (counts[kind] for kind in ("passed", "failed", "skipped"))
+        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    for name, found in libraries.items():
+        lines += _failures(name, found, reasons)
+    return "\n".join([begin + _END, *lines, ""])
+
+
+def _failures(name: str, found: Outcomes, reasons: dict[str, str]) -> Iterator[str]:
+    failed = {test: message for test, (outcome, message) in found.items() if outcome == "failed"}
+    if not failed:
+        return
+    yield from ("", f"## {name}", "", "| test | reason |", "| --- | --- |")
+    for test, message in failed.items():
+        first = message.partition("\n")[0].replace("|", "/")[:160]
+        yield f"| `{test}` | {reasons.get(test, first)} |"
+
+
+def main(folder: str) -> None:
+    text = PAGE.read_text()
+    reasons = {row["test"]: row["reason"] for row in _ROW.finditer(text)}
+    reports = sorted((each for each in Path(folder).iterdir() if each.is_dir()), key=_by_name)
+    libraries = {" ".join(each.name.rsplit("-", 1)): outcomes(each) for each in reports}
+    PAGE.write_text(page(text.partition(_END)[0], libraries, reasons))
+
+
+def _by_name(folder: Path) -> str:
+    return folder.name.lower()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
