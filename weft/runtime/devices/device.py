@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import glob
 import logging
 import os
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import Any
 
 from weft.ops.kit import process_group
 from weft.passes.devices import DeviceInfo, DeviceSet, describe
+from weft.runtime.devices.present import has_nvidia, may_have_accelerators
 
 LOCAL = "/job:localhost/replica:0/task:0"
 _KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
-_DEVICE_FILES = ("/dev/nvidia[0-9]*", "/dev/kfd", "/dev/accel[0-9]*", "/dev/vfio/[0-9]*")
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,6 @@ class Device:
         return f"_DeviceAttributes({', '.join(map(str, parts))})"
 
 
-def may_have_accelerators() -> bool:
-    """Whether asking jax, which takes a while to load, could find more than the host."""
-    platforms = os.environ.get("JAX_PLATFORMS", "")
-    if platforms:
-        return platforms != "cpu"
-    return any(glob.glob(pattern) for pattern in _DEVICE_FILES)
-
-
 @functools.cache
 def accelerators() -> tuple[tuple[str, Any], ...]:
     """(type, jax device) of every GPU and TPU that XLA sees."""
@@ -54,7 +45,7 @@ def accelerators() -> tuple[tuple[str, Any], ...]:
 
     found = [(_KINDS.get(d.platform.lower()), d) for d in load().local_devices()]
     usable = tuple((kind, device) for kind, device in found if kind is not None)
-    if not usable and not os.environ.get("JAX_PLATFORMS") and glob.glob(_DEVICE_FILES[0]):
+    if not usable and not os.environ.get("JAX_PLATFORMS") and has_nvidia():
         logging.getLogger("weft").warning(
             "weft: this machine has an NVIDIA GPU that jax cannot use (pip install 'weft[cuda]';"
             " WEFT_DEBUG=3 shows why); graphs run on the host"

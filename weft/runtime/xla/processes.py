@@ -20,7 +20,7 @@ import numpy as np
 from weft.core.errors import FailedPreconditionError, UnknownError
 from weft.core.processes import Place
 from weft.ops.kit import process_group
-from weft.runtime.devices.device import may_have_accelerators
+from weft.runtime.devices.present import may_have_accelerators
 from weft.runtime.xla.hush import import_hushed
 
 # How long a process waits for the others to come, and for a sign of life from each.
