@@ -150,7 +150,7 @@ def compile_region(
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
-            executable = _compiled(lowered, _options(spec) if on_host else None)
+            executable = _compiled(lowered, _options(spec, span) if on_host else None)
         except Exception as error:
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
@@ -200,16 +200,17 @@ def _check_loops(unit: Unit, executable: Any) -> None:
         raise NotCompilable(loop, "more room than the machine has memory")
 
 
-def _options(spec: Spec) -> dict[str, str] | None:
+def _options(spec: Spec, span: Span | None) -> dict[str, str] | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats on ARM, its own matrix product takes up to a sixth less time than that of the
     library it prefers, which stays for reductions, and for narrower numbers.
     """
+    found = dict(span.options) if span is not None else {}
     narrow = any(each is not None and each[1].itemsize <= 2 for each in spec.cells + spec.inputs)
-    if narrow or platform.machine() not in ("aarch64", "arm64"):
-        return None
-    return {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"}
+    if not narrow and platform.machine() in ("aarch64", "arm64"):
+        found["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE"
+    return found or None
 
 
 def _compiled(lowered: Any, options: dict[str, str] | None = None) -> Any:

@@ -12,7 +12,7 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,9 @@ _TURN = threading.Lock()
 
 class ReplicaSpan(Span):
     """Devices of this process, one for each replica."""
+
+    # XLA ends the process if replicas wait long for one that a busy machine has not started yet.
+    options: ClassVar = {"xla_cpu_collective_call_terminate_timeout_seconds": "86400"}
 
     def __init__(self, devices: Sequence[Any]) -> None:
         super().__init__(load().sharding.Mesh(np.array(devices), (AXIS,)))
