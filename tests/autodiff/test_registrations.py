@@ -13,8 +13,9 @@ LISTED = dict(
 )
 # Gradients that TensorFlow 1.15 does not have: it gained most of them later.
 MORE = {
-    "CollectiveReduce", "Einsum", "EuclideanNorm", "IRFFT3D", "MaxPoolGradGradV2", "PartitionedCall", "RFFT3D",
-    "RaggedTensorToTensor", "SegmentProd", "StatefulPartitionedCall", "StatelessCase",
+    "CollectiveReduce", "Einsum", "EuclideanNorm", "IRFFT3D", "MaxPoolGradGradV2",
+    "PartitionedCall", "RFFT3D", "RaggedTensorToTensor", "SegmentProd",
+    "StatefulPartitionedCall", "StatelessCase",
     "SymbolicGradient", "TensorStridedSliceUpdate",
 }  # fmt: skip
 # Operations of later versions, for graphs that these make.

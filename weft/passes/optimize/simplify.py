@@ -1,7 +1,7 @@
 """Identities and arithmetic that cost nothing to leave out.
 
-Only rewrites that give the same bits are made: x*1 and x-0 are x, x+0 is not (for x = -0.0). And only
-those that leave the order alone: an operand that goes is a constant that waits for nothing.
+Only rewrites that give the same bits are made: x*1 and x-0 are x, x+0 is not (for x = -0.0). And
+only those that leave the order alone: an operand that goes is a constant that waits for nothing.
 """
 
 from __future__ import annotations
