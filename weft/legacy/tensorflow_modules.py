@@ -402,6 +402,14 @@ contrib.framework.python.framework: tf.contrib.framework
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
     tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.gan.python: tf.contrib.gan
+    tf.contrib.gan: namedtuples train
+contrib.gan.python.losses: tf.contrib.gan.losses
+contrib.gan.python.losses.python
+    tf.contrib.gan.losses.wargs: losses_impl losses_wargs
+    tf.contrib.gan.losses: tuple_losses tuple_losses_impl
+contrib.gan.python.features: tf.contrib.gan.features
+contrib.gan.python.estimator: tf.contrib.gan.estimator
 contrib.grid_rnn.python
 contrib.grid_rnn.python.ops
     tf.contrib.grid_rnn: grid_rnn_cell

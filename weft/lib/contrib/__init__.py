@@ -25,6 +25,7 @@ PARTS = (
     "factorization",
     "feature_column",
     "framework",
+    "gan",
     "graph_editor",
     "grid_rnn",
     "hooks",
