@@ -368,6 +368,14 @@ core.protobuf
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.boosted_trees.proto
+    weft.protos.contrib_trees: learner_pb2 tree_config_pb2
+contrib.boosted_trees.estimator_batch
+    weft.lib.contrib.boosted_trees.estimators: estimator
+    weft.lib.contrib.boosted_trees.model: model trainer_hooks
+contrib.boosted_trees.python
+contrib.boosted_trees.python.utils
+    weft.lib.contrib.boosted_trees.losses: losses
 contrib.constrained_optimization.python
     tf.contrib.constrained_optimization: candidates constrained_minimization_problem
         constrained_optimizer

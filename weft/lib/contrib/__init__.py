@@ -9,6 +9,7 @@ PARTS = (
     "autograph",
     "batching",
     "bayesflow",
+    "boosted_trees",
     "checkpoint",
     "cluster_resolver",
     "compiler",
