@@ -37,8 +37,9 @@ def attempt_group(folder: Path, size: int, *functions: str, **environment: str) 
     """As `run_group`, but a process that has failed gives the text of its error."""
     command = [sys.executable, __file__, str(size), str(folder), *functions]
     variables = {**os.environ, **environment, "PYTHONPATH": str(ROOT)}
+    limit = int(variables.get("GROUP_TIMEOUT", TIMEOUT)) + 30
     done = subprocess.run(
-        command, env=variables, capture_output=True, text=True, timeout=TIMEOUT + 30, check=False
+        command, env=variables, capture_output=True, text=True, timeout=limit, check=False
     )
     return [_result(folder / str(rank), done.stderr) for rank in range(size)]
 

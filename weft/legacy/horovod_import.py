@@ -15,10 +15,13 @@ _PLACES = {
     "horovod.tensorflow": "weft.lib.horovod.tensorflow",
     "horovod.tensorflow.compression": "weft.lib.horovod.ops",
     "horovod.tensorflow.mpi_ops": "weft.lib.horovod.tensorflow",
+    "horovod.tensorflow.elastic": "weft.lib.horovod.elastic",
     "horovod.tensorflow.keras": "weft.lib.horovod.keras",
     "horovod.tensorflow.keras.callbacks": "weft.lib.horovod.callbacks",
+    "horovod.tensorflow.keras.elastic": "weft.lib.horovod.elastic",
     "horovod.keras": "weft.lib.horovod.keras",
     "horovod.keras.callbacks": "weft.lib.horovod.callbacks",
+    "horovod.keras.elastic": "weft.lib.horovod.elastic",
 }
 
 

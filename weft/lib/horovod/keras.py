@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lib.horovod import callbacks, ops, training
+from weft.lib.horovod import callbacks, elastic, ops, training
 from weft.lib.horovod.basics import (
     ccl_built,
     ddl_built,
@@ -26,7 +26,7 @@ from weft.lib.horovod.which_keras import backend_in_use, models_in_use
 
 __all__ = [
     "Adasum", "Average", "Compression", "DistributedOptimizer", "Sum", "allgather", "allreduce",
-    "broadcast", "broadcast_global_variables", "callbacks", "ccl_built", "ddl_built",
+    "broadcast", "broadcast_global_variables", "callbacks", "ccl_built", "ddl_built", "elastic",
     "gloo_built", "gloo_enabled", "init", "load_model", "local_rank", "local_size", "mpi_built",
     "mpi_enabled", "mpi_threads_supported", "nccl_built", "rank", "shutdown", "size",
 ]  # fmt: skip

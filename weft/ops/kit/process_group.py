@@ -5,6 +5,8 @@ from __future__ import annotations
 from weft.core.processes import Place
 
 AXIS = "processes"  # the name of the dimension that collectives go along
+# What the error of a step says in which another process was missing.
+ENDED = "A process of the group has ended, or cannot be reached"
 
 _place = Place()
 _failed = False

@@ -154,9 +154,7 @@ class GroupProgram:
         except Exception as error:
             if not any(name in str(error) for name in _CARRIERS):
                 raise
-            raise UnknownError(
-                None, None, f"A process of the group has ended, or cannot be reached: {error}"
-            ) from error
+            raise UnknownError(None, None, f"{process_group.ENDED}: {error}") from error
         return self._jax.tree.unflatten(self._outputs, values)
 
     def _placed(self, value: Any) -> Any:
