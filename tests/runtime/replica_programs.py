@@ -20,7 +20,8 @@ from weft.core import flags
 from weft.runtime.replicated_plan import ReplicatedPlan
 
 COUNT = 3
-STEPS = 3
+STEPS = 4
+TRACED = 2  # a step that runs as partitions, between others
 Step = tuple[list[Any], dict[Any, Any]]  # fetches, feeds
 PROGRAMS: dict[str, Callable[[], Step]] = {}
 
@@ -161,7 +162,7 @@ def checked_labels() -> Step:
     train = w.assign_sub(tf.add_n(grads))
     good = np.arange(12, dtype=np.int32)
     bad = np.where(good == 7, 99, good).astype(np.int32)
-    return [tf.group(train), w], {x: rows(), labels: [good, good, bad]}
+    return [tf.group(train), w], {x: rows(), labels: [good, good, good, bad]}
 
 
 # ---- strategies and collectives ------------------------------------------------------------------
@@ -320,8 +321,9 @@ def run(build: Callable[[], Step], spmd: bool) -> tuple[list[Any], bool]:
 
 def _attempt(session: Any, fetches: list[Any], feeds: dict[Any, Any], i: int) -> Any:
     given = {key: v[i] if isinstance(v, list) else v for key, v in feeds.items()}
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) if i == TRACED else None
     try:
-        return session.run(fetches, given)
+        return session.run(fetches, given, options)
     except tf.errors.OpError as error:
         return type(error).__name__, error.op.name
 
@@ -332,6 +334,8 @@ def main(path: Path) -> None:
         with flags.XLA.override(False):
             plain, _ = run(build, spmd=False)
         results[name] = plain, *run(build, spmd=True)
+    global TRACED
+    TRACED = STEPS  # a partition cannot do these
     for name, (make, _) in ONLY_ONE_PROGRAM.items():
         results[name] = run(lambda make=make: each_device(lambda i, v: make(v)), spmd=True)
     path.write_bytes(pickle.dumps(results))

@@ -26,9 +26,10 @@ from weft.runtime.resources import ResourceStore
 from weft.runtime.threads import ThreadPool
 from weft.runtime.xla.compile import translate
 from weft.runtime.xla.lower import NotCompilable
-from weft.runtime.xla.replicas import ReplicatedProgram, find_span
+from weft.runtime.xla.replicas import ReplicatedProgram, find_span, has_several
 
 Run = Callable[[Sequence[Any], StepContext], list[Any]]
+_TOO_FEW = "XLA has fewer devices than the session"
 # Collectives that a partition cannot do by itself.
 _ONLY_IN_PROGRAMS = {"AllToAll", "CollectivePermute", "CrossReplicaSum"}
 
@@ -89,10 +90,12 @@ class ReplicatedPlan:
     def _decide(self) -> _Staged | None:
         with report.timed(2, lambda: "replicas of a step as one program"):
             try:
+                if not has_several(self.stores):
+                    raise NotOneProgram(_TOO_FEW)
                 step = self.prepare()
                 span = find_span(step.devices, self.stores)
                 if span is None:
-                    raise NotOneProgram("XLA has fewer devices than the session")
+                    raise NotOneProgram(_TOO_FEW)
                 program = ReplicatedProgram(step, self.stores, span)
             except (NotOneProgram, NotCompilable) as error:
                 _say(error)

@@ -60,6 +60,17 @@ class ReplicaSpan(Span):
         return make(np.shape(values[0]), self.sharding, parts)
 
 
+def _home(store: ResourceStore) -> Any:
+    """jax's device on which the values of a store lie."""
+    return load().local_devices()[0] if store.device is None else store.device
+
+
+def has_several(stores: Mapping[str, ResourceStore]) -> bool:
+    """Whether any two devices of a session are not the same to XLA."""
+    hosts = len(load().local_devices(backend="cpu"))
+    return hosts > 1 or len({_home(store) for store in stores.values()}) > 2
+
+
 def find_span(names: Sequence[str], stores: Mapping[str, ResourceStore]) -> ReplicaSpan | None:
     """jax's devices for those of a session; None if it has fewer."""
     jax = load()
@@ -94,8 +105,8 @@ class _Cells:
     def put(self, array: Any) -> None:
         """Takes what the program has made of the variable."""
         parts = array._arrays[: len(self.cells)]
-        if len(self.cells) == 1:
-            parts = [self.cells[0].store.take_over(parts[0])]
+        if len(self.cells) == 1 and parts[0].devices() != {home := _home(self.cells[0].store)}:
+            parts = [load().device_put(parts[0], home)]
         self.array, self.parts = array, parts
         for cell, value in zip(self.cells, parts, strict=True):
             cell.value = value
@@ -211,9 +222,7 @@ class ReplicatedProgram:
         """Gives each host its own device of XLA's, where values of the program stay."""
         for name, device in zip(self.step.devices, self.span.devices, strict=True):
             store = self.stores[name]
-            if store.device in (device, None) and device == self.span.devices[0]:
-                continue
-            if store.device == device:
+            if _home(store) == device:
                 continue
             store.device = device
             store.generation += 1
