@@ -28,6 +28,7 @@ from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.xla.checks import has_outside, limit_of
 from weft.runtime.xla.compile import Program, Spec, compile_region, load
 from weft.runtime.xla.lower import NotCompilable
+from weft.runtime.xla.region import MAX_PROGRAMS
 from weft.runtime.xla.span import Span
 from weft.runtime.xla.tracer import inner_random
 from weft.runtime.xla.words import announced
@@ -164,6 +165,8 @@ class ReplicatedProgram:
                 return None
             program = self.programs.get(key)
             if program is None:
+                if len(self.programs) >= MAX_PROGRAMS:
+                    self.programs.clear()
                 program = self.programs[key] = self._compile(given)
             if any(self._is_outside(given[i], self.moving[i], n) for i, n in program.beforehand):
                 return None
