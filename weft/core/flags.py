@@ -103,12 +103,6 @@ CONTROL_FLOW = _str(
     "is inside them, `nodes` runs them node by node in the executor.",
 )
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
-SPMD = _bool(
-    "WEFT_SPMD",
-    True,
-    "A step that does the same on several devices, as one of MirroredStrategy does, runs as one "
-    "program over all of them where it can be one; 0: as a partition for each, always.",
-)
 TENSOR_FLOAT_32 = _bool(
     "WEFT_TF32",
     True,
@@ -126,6 +120,12 @@ CACHE_LIMIT = _int(
     2048,
     "How many MB of compiled programs are kept; those that were not used for longest go first. 0: "
     "no limit.",
+)
+SPMD = _bool(
+    "WEFT_SPMD",
+    True,
+    "A step that does the same on several devices, as one of MirroredStrategy does, runs as one "
+    "program over all of them where it can be one; 0: as a partition for each, always.",
 )
 TRACEBACK = _str(
     "WEFT_TRACEBACK",

@@ -80,7 +80,7 @@ class AdasumOptimizer(Optimizer):
             own = self._optimizer.apply_gradients(pairs, global_step, name)
         with control_dependencies([own]):
             ends = [array.identity(var.read_value()) for _, var in pairs]
-        steps = [self._step(end - start) for start, end in zip(starts, ends, strict=True)]
+        steps = [self._of_all(end - start) for start, end in zip(starts, ends, strict=True)]
         return control.group(
             *(
                 var.assign(start + step)
@@ -88,7 +88,8 @@ class AdasumOptimizer(Optimizer):
             )
         )
 
-    def _step(self, own: Any) -> Any:
+    def _of_all(self, own: Any) -> Any:
+        """The step of all processes, given that of this one."""
         packed, kind = self._compression.compress(own)
         return self._compression.decompress(adasum(packed), kind)
 

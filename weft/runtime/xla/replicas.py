@@ -41,7 +41,9 @@ class ReplicaSpan(Span):
     """Devices of this process, one for each replica."""
 
     # XLA ends the process if replicas wait long for one that a busy machine has not started yet.
-    options: ClassVar = {"xla_cpu_collective_call_terminate_timeout_seconds": "86400"}
+    options: ClassVar[Mapping[str, str]] = {
+        "xla_cpu_collective_call_terminate_timeout_seconds": "86400"
+    }
 
     def __init__(self, devices: Sequence[Any]) -> None:
         super().__init__(load().sharding.Mesh(np.array(devices), (AXIS,)))

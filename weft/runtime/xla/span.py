@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 
 def _loaded() -> Any:
@@ -20,7 +20,7 @@ class Span:
     """Devices along one axis of a jax mesh. `can_stop`: whether its programs look at a switch."""
 
     can_stop = False
-    options: Mapping[str, str] = {}  # for XLA's compiler
+    options: ClassVar[Mapping[str, str]] = {}  # for XLA's compiler
 
     def __init__(self, mesh: Any) -> None:
         self.mesh = mesh
