@@ -115,7 +115,10 @@ class Differentiated:
     """
 
     def __init__(
-        self, function: LibraryFunction, library: dict[str, Any], first: Differentiated | None = None
+        self,
+        function: LibraryFunction,
+        library: dict[str, Any],
+        first: Differentiated | None = None,
     ) -> None:
         body = function.new_body({}, library)
         self._first, self._count = first, len(body.outputs)
@@ -123,7 +126,9 @@ class Differentiated:
         self.has_gradient = bool(self._found)
         if first is not None:
             while new := _not_returned(side):
-                side, self._found = _differentiated(replace(side.body, outputs=side.body.outputs + new))
+                side, self._found = _differentiated(
+                    replace(side.body, outputs=side.body.outputs + new)
+                )
         if self.has_gradient:
             self._cut(function.name, side)
 
