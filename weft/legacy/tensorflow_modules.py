@@ -368,6 +368,45 @@ core.protobuf
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.all_reduce.python
+    tf.contrib.all_reduce: all_reduce
+contrib.bigtable.python
+contrib.bigtable.python.ops
+    tf.contrib.bigtable: bigtable_api
+contrib.cloud.python
+contrib.cloud.python.ops
+    tf.contrib.cloud: bigquery_reader_ops gcs_config_ops
+contrib.ffmpeg: tf.contrib.ffmpeg
+    tf.contrib.ffmpeg: ffmpeg_ops
+contrib.fused_conv.python
+contrib.fused_conv.python.ops
+    tf.contrib.fused_conv: fused_conv2d_bias_activation_op
+contrib.hadoop.python
+contrib.hadoop.python.ops
+    tf.contrib.hadoop: hadoop_dataset_ops
+contrib.ignite.python
+contrib.ignite.python.ops
+    tf.contrib.ignite: ignite_dataset_ops
+contrib.kafka.python
+contrib.kafka.python.ops
+    tf.contrib.kafka: kafka_dataset_ops
+contrib.kinesis.python
+contrib.kinesis.python.ops
+    tf.contrib.kinesis: kinesis_dataset_ops
+contrib.libsvm.python
+contrib.libsvm.python.ops
+    tf.contrib.libsvm: libsvm_ops
+contrib.nearest_neighbor.python
+contrib.nearest_neighbor.python.ops
+    tf.contrib.nearest_neighbor: nearest_neighbor_ops
+contrib.rate: tf.contrib.rate
+    tf.contrib.rate: rate
+contrib.rpc.python
+contrib.rpc.python.ops
+    tf.contrib.rpc: rpc_op
+contrib.text.python
+contrib.text.python.ops: tf.contrib.text
+    tf.contrib.text: skip_gram_ops
 contrib.boosted_trees.proto
     weft.protos.contrib_trees: learner_pb2 tree_config_pb2
 contrib.boosted_trees.estimator_batch
