@@ -508,6 +508,9 @@ contrib.model_pruning.python
 contrib.model_pruning.python.layers
     weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
         rnn_cells
+contrib.optimizer_v2: tf.contrib.optimizer_v2
+    tf.contrib.optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2
+        optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer

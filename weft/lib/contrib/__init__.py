@@ -59,6 +59,7 @@ PARTS = (
     "nearest_neighbor",
     "nn",
     "opt",
+    "optimizer_v2",
     "periodic_resample",
     "predictor",
     "proto",
