@@ -62,7 +62,5 @@ def test_gradients_that_stop() -> None:
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(pairs[0][0]) == 4.0
-    with pytest.raises(
-        ValueError, match="for any variable, check your graph"
-    ):
+    with pytest.raises(ValueError, match="for any variable, check your graph"):
         optimizer.minimize(tf.constant(1.0), var_list=[x])

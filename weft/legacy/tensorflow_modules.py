@@ -583,6 +583,15 @@ contrib.tensor_forest.python: tf.contrib.tensor_forest
     tf.contrib.tensor_forest: tensor_forest
 contrib.tensor_forest.python.ops
     tf.contrib.tensor_forest.data_ops: data_ops
+contrib.timeseries.python
+contrib.timeseries.python.timeseries: tf.contrib.timeseries
+    weft.lib.contrib.timeseries.autoregressive: ar_model
+    weft.lib.contrib.timeseries.regressors: estimators
+    weft.lib.contrib.timeseries.keys: feature_keys
+    weft.lib.contrib.timeseries.head: head
+    weft.lib.contrib.timeseries.inputs weft.lib.contrib.timeseries.readers: input_pipeline
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.keys: model state_management
+    weft.lib.contrib.timeseries.statistics: math_utils
 contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops

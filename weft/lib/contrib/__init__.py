@@ -88,6 +88,7 @@ PARTS = (
     "testing",
     "text",
     "tfprof",
+    "timeseries",
     "tpu",
     "training",
     "util",
