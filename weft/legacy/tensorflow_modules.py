@@ -399,6 +399,11 @@ contrib.libsvm.python.ops
 contrib.nearest_neighbor.python
 contrib.nearest_neighbor.python.ops
     tf.contrib.nearest_neighbor: nearest_neighbor_ops
+contrib.receptive_field: tf.contrib.receptive_field
+    tf.contrib.receptive_field: receptive_field_api
+contrib.receptive_field.python
+contrib.receptive_field.python.util
+    weft.lib.contrib.receptive_field: graph_compute_order parse_layer_parameters receptive_field
 contrib.rate: tf.contrib.rate
     tf.contrib.rate: rate
 contrib.rpc.python

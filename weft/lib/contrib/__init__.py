@@ -66,6 +66,7 @@ PARTS = (
     "quantization",
     "quantize",
     "rate",
+    "receptive_field",
     "recurrent",
     "reduce_slice_ops",
     "resampler",

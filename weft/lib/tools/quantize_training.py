@@ -103,8 +103,8 @@ class _Rewrite:
         if self.unknown > _UNKNOWN_ALLOWED:
             raise UnimplementedError(
                 None, None, f"Found an unknown op: {name} with type: {self.nodes[name].op}; "
-                f"Unknown ops are considered as model input for now and only {_UNKNOWN_ALLOWED} inputs are "
-                "supported currently.",
+                "Unknown ops are considered as model input for now and only "
+                f"{_UNKNOWN_ALLOWED} inputs are supported currently.",
             )  # fmt: skip
         if name not in self.quantized:
             ends = self._given(name, limits) if limits else self._averages(name)
