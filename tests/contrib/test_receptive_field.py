@@ -93,9 +93,7 @@ def test_coordinates() -> None:
     np.testing.assert_array_equal(there, points * 4)
     np.testing.assert_allclose(field.compute_feature_coordinates(there), points)
     np.testing.assert_array_equal(field.compute_input_center_coordinates([[2]], [1]), [[8]])
-    with pytest.raises(
-        ValueError, match=r"\(2\) does not match dimensionality of `axis` \(1\)"
-    ):
+    with pytest.raises(ValueError, match=r"\(2\) does not match dimensionality of `axis` \(1\)"):
         field.compute_input_center_coordinates(points, [0])
 
 

@@ -409,6 +409,12 @@ contrib.rate: tf.contrib.rate
 contrib.rpc.python
 contrib.rpc.python.ops
     tf.contrib.rpc: rpc_op
+contrib.specs.python: tf.contrib.specs
+    weft.lib.contrib.specs.evaluation: specs
+    weft.lib.contrib.specs.composing: specs_lib
+    weft.lib.contrib.specs.operations: specs_ops
+    weft.lib.contrib.specs.parameters: params_ops
+    weft.lib.contrib.specs.pictures: summaries
 contrib.text.python
 contrib.text.python.ops: tf.contrib.text
     tf.contrib.text: skip_gram_ops

@@ -79,6 +79,7 @@ PARTS = (
     "slim",
     "solvers",
     "sparsemax",
+    "specs",
     "staging",
     "stat_summarizer",
     "stateless",
