@@ -1,7 +1,7 @@
 """Many 32-bit floats with six digits behind the point, as C's `%f` writes them.
 
-A float of 24 bits times 10**6, which has 14 without its factors of two, is exact in 53 bits: rounded
-to an integer, ties to even, it has the digits that the C library finds.
+A float of 24 bits times 10**6, which has 14 without its factors of two, is exact in 53 bits:
+rounded to an integer, ties to even, it has the digits that the C library finds.
 """
 
 from __future__ import annotations
@@ -67,4 +67,3 @@ def _texts(digits: np.ndarray, before: int, is_negative: bool) -> list[bytes]:
     text[:, is_negative + before] = _POINT
     text[:, -_BEHIND:] = digits[:, -_BEHIND:]
     return text.view(f"S{text.shape[1]}")[:, 0].tolist()
-

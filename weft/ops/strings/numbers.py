@@ -15,7 +15,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
-from weft.ops.kit.string_arrays import flat, scalar, strings
+from weft.ops.kit.string_arrays import scalar, strings
 from weft.ops.strings.fixed_point import fixed_point
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
