@@ -11,7 +11,7 @@ import gc
 import itertools
 import random
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,30 @@ class EagerExecution(EagerGraph):
         op = Operation(self, definition, self._node_name(name), inputs, output_types, attrs, [])
         op._id = next(self._serial)
         self._apply_scopes(op)
-        values = op._value = self._computed(op)
+        return self._keep(op, self._computed(op))
+
+    def add_call(
+        self,
+        definition: OpDef,
+        inputs: tuple[Tensor, ...],
+        output_types: list[DType],
+        attrs: Attrs,
+        name: str,
+        compute: Callable[[list[Any]], list[Any]],
+    ) -> Operation:
+        """Adds an operation that calls a function: `compute` gives its results for values."""
+        self.restore_new_variables()
+        op = Operation(self, definition, name, inputs, output_types, attrs, [])
+        op._id = next(self._serial)
+        try:
+            values = compute([tensor.op._value[tensor.value_index] for tensor in inputs])
+        except errors.OpError as error:
+            raise_from(type(error)(None, None, f"{error.message} [Op:{name}]"), error)
+        return self._keep(op, values)
+
+    def _keep(self, op: Operation, values: list[Any]) -> Operation:
+        """Gives an operation its values; a tape that records keeps it."""
+        op._value = values
         for tensor, value in zip(op.outputs, values, strict=True):
             tensor.__class__ = EagerTensor
             self._settle(op, tensor, value)
@@ -121,7 +144,7 @@ class EagerExecution(EagerGraph):
         if isinstance(value, (np.ndarray, np.generic)):
             tensor.dims = value.shape
             self._new_bytes += value.nbytes
-        elif tensor.dtype is dtypes.resource and not op.inputs:
+        elif tensor.dtype is dtypes.resource and not op.inputs and not op.definition.calls:
             self._has_new_variables = True
             weakref.finalize(tensor, self._resources.remove, value).atexit = False
 
@@ -156,14 +179,19 @@ class EagerExecution(EagerGraph):
 
     # ---- recording ----
 
-    def start_recording(self) -> None:
+    @property
+    def recorders(self) -> int:
+        """How often gradients of what is done now may be taken one after the other."""
+        return self._recorders
+
+    def start_recording(self, orders: int = 1) -> None:
         """From now on operations keep their inputs. The list of them is the tapes' that record."""
         if not self._recorders:
             self._ops = []
-        self._recorders += 1
+        self._recorders += orders
 
-    def stop_recording(self) -> None:
-        self._recorders -= 1
+    def stop_recording(self, orders: int = 1) -> None:
+        self._recorders -= orders
         if not self._recorders:
             self._ops = []
 
@@ -190,6 +218,8 @@ class EagerExecution(EagerGraph):
         self._seed = seed
         self._random = random.Random(seed)
         self._generators.clear()
+        if "_resources" in vars(self):
+            self._resources.rng.clear()  # of functions
 
     @property
     def _last_id(self) -> int:

@@ -214,10 +214,13 @@ class EagerGraph(Graph):
     def context_of(self, op: Operation) -> Any:
         return self._context(self._resources, EagerNode(op, op.name))
 
-    def start_recording(self) -> None:
-        """A gradient tape begins. All that is done here is kept anyway."""
+    def start_recording(self, orders: int = 1) -> None:
+        """A gradient tape begins. All that is done here is kept anyway.
 
-    def stop_recording(self) -> None:
+        `orders`: how often gradients may be taken of what it records and of its gradients.
+        """
+
+    def stop_recording(self, orders: int = 1) -> None:
         """A gradient tape ends."""
 
     def _run_with_jax(self, op: Operation, inputs: list[Any]) -> Sequence[np.ndarray]:

@@ -1,0 +1,172 @@
+"""Functions of the library as eager execution calls them: a call is one operation, and a program.
+
+A tape sees the operation. While one records, the function hands on what its gradient needs, as a
+call in a graph does (`autodiff/call_gradient.py`); its gradient is such a function in turn.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from weft.autodiff.call_gradient import add_node
+from weft.autodiff.functions import (
+    ForwardBackward,
+    add_body,
+    differentiate_connected_body,
+    late_arguments,
+)
+from weft.client.eager import EagerExecution
+from weft.core import dtypes, errors, nest
+from weft.graph.convert import convert_to_tensor
+from weft.graph.function import LibraryFunction, add_function
+from weft.graph.function_def import Body
+from weft.graph.graph import get_default_graph
+from weft.graph.op_def import FuncRef, lookup, raw
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.inline import inline
+from weft.passes.prune import prune
+from weft.runtime.functions import BoundInstance
+
+_MAX_PROGRAMS = 16  # of one function, for variables that differ
+
+
+class CompiledFunction:
+    """A function to be called with tensors that have values.
+
+    `library` holds the functions that it names.
+    """
+
+    def __init__(self, function: LibraryFunction, library: dict[str, Any]) -> None:
+        self._function, self._library = function, library
+        self._body = body = function.body({}, library)
+        stateful = function.message.signature.is_stateful
+        self._definition = lookup("StatefulPartitionedCall" if stateful else "PartitionedCall")
+        self._inputs = [tensor.dtype.base_dtype for tensor in body.inputs]
+        self._types = [tensor.dtype.base_dtype for tensor in body.outputs]
+        self._handles = [i for i, each in enumerate(self._inputs) if each is dtypes.resource]
+        self._programs: dict[tuple[int, ...], BoundInstance] = {}
+
+    def __call__(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results, which a tape that records can differentiate."""
+        if graph.recorders and self._first.has_gradient:
+            return (self._first if graph.recorders == 1 else self._higher).call(graph, inputs)
+        return self.add_call(graph, inputs).outputs
+
+    def add_call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> Operation:
+        """The call as an operation that has been done."""
+        name = self._function.name
+        for i, (tensor, wanted) in enumerate(zip(inputs, self._inputs, strict=True)):
+            if tensor.dtype is not wanted:
+                raise errors.InvalidArgumentError(
+                    None, None,
+                    f"cannot compute {name} as input #{i}(zero-based) was expected to be a"
+                    f" {wanted.name} tensor but is a {tensor.dtype.name} tensor [Op:{name}]",
+                )  # fmt: skip
+        attrs = {"f": FuncRef(name), "Tin": self._inputs, "Tout": self._types}
+        run = functools.partial(self._run, graph)
+        return graph.add_call(self._definition, tuple(inputs), self._types, attrs, name, run)
+
+    def _run(self, graph: EagerExecution, values: list[Any]) -> list[Any]:
+        variables = tuple([id(values[i]) for i in self._handles])
+        program = self._programs.get(variables)
+        if program is None:
+            if len(self._programs) >= _MAX_PROGRAMS:
+                self._programs.clear()
+            program = self._programs[variables] = self._program(graph, values)
+        return program(values)
+
+    def _program(self, graph: EagerExecution, values: list[Any]) -> BoundInstance:
+        body = self._body
+        for function in body.graph._functions.values():  # kernels look for them there
+            add_function(graph, function)
+        planned = prune(body.inputs, body.outputs, body.effects)
+        inline(planned, self._library, (self._function.name,))
+        return BoundInstance(planned, graph._resources, values, self._function.name)
+
+    # ---- gradients ----
+
+    @functools.cached_property
+    def _first(self) -> Differentiated:
+        return Differentiated(self._function, self._library)
+
+    @functools.cached_property
+    def _higher(self) -> Differentiated:
+        return Differentiated(self._function, self._library, self._first)
+
+    def add_node(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results where a gradient is asked for: at once, or from a node of a function."""
+        graph = get_default_graph()
+        if isinstance(graph, EagerExecution):
+            return self(graph, inputs)
+        for function in [*self._body.graph._functions.values(), self._function]:
+            add_function(graph, function)
+        return add_node(graph, FuncRef(self._function.name), list(inputs))
+
+
+class Differentiated:
+    """A function that hands on what its gradient needs, with that gradient.
+
+    With `first`, that of first order, gradients of gradients can be taken: then there is one by
+    all that is handed on, too.
+    """
+
+    def __init__(
+        self, function: LibraryFunction, library: dict[str, Any], first: Differentiated | None = None
+    ) -> None:
+        body = function.new_body({}, library)
+        self._first, self._count = first, len(body.outputs)
+        side, self._found = _differentiated(body)
+        self.has_gradient = bool(self._found)
+        if first is not None:
+            while new := _not_returned(side):
+                side, self._found = _differentiated(replace(side.body, outputs=side.body.outputs + new))
+        if self.has_gradient:
+            self._cut(function.name, side)
+
+    def _cut(self, name: str, side: ForwardBackward) -> None:
+        body, graph = side.body, side.body.graph
+        results = [*body.outputs, *_not_returned(side)]
+        late = late_arguments(body)
+        inputs = [*side.dys, *body.inputs, *side.saved, *late.values()]
+        forward = add_body(graph, f"{name}_forward", side.forward, body.inputs, results, keep=True)
+        backward = add_body(graph, f"{name}_backward", side.backward, inputs, side.dxs, keep=True)
+        self._forward, self._backward = (
+            CompiledFunction(graph._functions[each.name], graph._functions)
+            for each in (forward, backward)
+        )
+        self._outputs, self._inputs, self._late = side.outputs, side.inputs, list(late)
+        self._saved = [results.index(tensor) for tensor in side.saved]
+
+    def call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results of the function itself."""
+        op: Any = self._forward.add_call(graph, inputs)
+        op._gradient_function, op._takes_missing_gradients = self._gradient, True
+        found: list[Tensor] = op.outputs[: self._count]
+        return found
+
+    def _gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        if self._first is not None and all(grad is None for grad in grads[self._count :]):
+            return self._first._gradient(op, *grads)
+        given = [_dense(grads[i], op.outputs[i]) for i in self._outputs]
+        saved = [op.outputs[i] for i in self._saved]
+        results = self._backward.add_node([*given, *op.inputs, *saved, *self._late])
+        packed = nest.pack_sequence_as(self._found, results, expand_composites=True)
+        places = dict(zip(self._inputs, packed, strict=True))
+        return [places.get(i) for i in range(len(op.inputs))]
+
+
+def _differentiated(body: Body) -> tuple[ForwardBackward, list[Any]]:
+    return differentiate_connected_body(body, [True] * len(body.outputs))
+
+
+def _not_returned(side: ForwardBackward) -> list[Tensor]:
+    """The tensors to hand on that are not results anyway."""
+    return [tensor for tensor in side.saved if tensor not in side.body.outputs]
+
+
+def _dense(grad: Any, like: Tensor) -> Tensor:
+    return raw.ZerosLike(like) if grad is None else convert_to_tensor(grad)
