@@ -36,26 +36,31 @@ def key_of(definition: OpDef, args: Args, named: Named) -> Any:
     """The key of a call; None if it cannot be known."""
     found: list[Any] = [definition.name]
     for value in args:
-        if type(value) is EagerTensor:
+        kind = type(value)
+        if kind is EagerTensor:
             found.append(id(value.dtype))
-        elif (part := _plain_key(value)) is not None:
-            found.append(part)
-        else:
+        elif kind in _PLAIN:
+            found += (kind, value)
+        elif not _add_key(found, kind, value):
             return None
     for name, value in named.items():
         if name != "name":
-            part = id(value.dtype) if type(value) is EagerTensor else _plain_key(value)
-            if part is None:
+            found.append(name)
+            if not _add_key(found, type(value), value):
                 return None
-            found += (name, part)
     return tuple(found)
 
 
-def _plain_key(value: Any) -> Any:
-    kind = type(value)
+def _add_key(found: list[Any], kind: type, value: Any) -> bool:
     if kind in _PLAIN or (kind is tuple and all(type(item) is int for item in value)):
-        return kind, value
-    return repr(value) if kind is float else None  # 0.0 and -0.0 are equal
+        found += (kind, value)
+    elif kind is float:
+        found.append(repr(value))  # 0.0 and -0.0 are equal
+    elif kind is EagerTensor:
+        found.append(id(value.dtype))
+    else:
+        return False
+    return True
 
 
 def can_be_known(definition: OpDef) -> bool:
