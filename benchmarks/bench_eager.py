@@ -1,8 +1,8 @@
 """The cost of an operation in eager execution beyond that of NumPy, and of a step of `Model.fit`
 there beyond that of one in a graph.
 
-Both sides of a comparison take turns, so that a machine that is busy slows both. Of operations it is
-the time of the processor that is told: one thread does it all.
+Both sides of a comparison take turns, so that a machine that is busy slows both. Of operations the
+time of the processor is told: one thread does it all.
 """
 
 from __future__ import annotations
