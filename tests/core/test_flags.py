@@ -20,7 +20,7 @@ def in_a_process(code, **environment):
 def test_defaults():
     done = in_a_process("print(flags.FLAGS)")
     assert done.stdout.startswith(
-        "[WEFT_DEBUG=0, WEFT_DUMP='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
+        "[WEFT_DEBUG=0, WEFT_DUMP='', WEFT_TRACE='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
         " WEFT_CONTROL_FLOW='whole', WEFT_XLA=True, WEFT_TF32=True, WEFT_CACHE='', "
     )
     assert len({flag.name for flag in flags.FLAGS}) == len(flags.FLAGS)
@@ -29,7 +29,7 @@ def test_defaults():
 def test_read_from_the_environment():
     done = in_a_process("print(flags.FLAGS)", WEFT_DEBUG="3", WEFT_XLA="0", WEFT_DUMP="d")
     assert done.stdout.startswith(
-        "[WEFT_DEBUG=3, WEFT_DUMP='d', WEFT_CHECK=False, WEFT_NUMERICS=False,"
+        "[WEFT_DEBUG=3, WEFT_DUMP='d', WEFT_TRACE='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
         " WEFT_CONTROL_FLOW='whole', WEFT_XLA=False, WEFT_TF32=True, WEFT_CACHE='', "
     )
 

@@ -166,7 +166,7 @@ def all_compiled() -> Iterator[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(region, "CALL_COST", -1e9)
         patch.setattr(region.Region, "_run_hot", noted)
-        patch.setattr(compile, "_compiled", lambda lowered: lowered.compile(replay.QUICK))
+        patch.setattr(compile, "_compiled", lambda lowered, _=None: lowered.compile(replay.QUICK))
         yield refused
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core import flags
 from weft.passes.pipeline import Options, prepare
 from weft.passes.prune import prune
 from weft.runtime.debug.dump import text
@@ -110,3 +111,40 @@ def test_values_do_not_depend_on_optimization(on):
     with tf.Session(config=config) as sess:
         value = np.arange(6, dtype=np.float32).reshape(2, 3)
         np.testing.assert_allclose(sess.run(y, {x: value}), value.T + 2.5)
+
+
+@pytest.mark.parametrize("kept", [
+    lambda x, const: tf.reduce_sum(x, const([], tf.int32)),
+    lambda x, const: x * const([1.0, 1.0], tf.float32),
+    lambda x, const: x / const([1.0, 1.0], tf.float32),
+    lambda x, const: x - const([0.0, 0.0], tf.float32),
+    lambda x, const: tf.reshape(x, const([2], tf.int32)),
+    lambda x, const: tf.transpose(x, const([0], tf.int32)),
+])  # fmt: skip
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_operand_that_comes_after_an_effect_keeps_it(kept, compiled):
+    """tf.control_dependencies reach a node through the constants that are made for it."""
+    x, seen = tf.placeholder(tf.float32, [2]), tf.Variable(0.0, use_resource=True)
+
+    def const(value, dtype):
+        with tf.control_dependencies([seen.assign_add(1.0)]):
+            return tf.constant(value, dtype)
+
+    result = kept(x, const)
+    with flags.XLA.override(compiled), tf.Session() as session:
+        session.run(seen.initializer)
+        for run in range(1, 4):
+            assert session.run(result, {x: [1.0, 2.0]}).tolist() == [1.0, 2.0]
+            assert session.run(seen) == run
+
+
+@pytest.mark.parametrize("measure", [tf.raw_ops.Shape, tf.raw_ops.Size, tf.raw_ops.Rank])
+def test_an_effect_that_only_a_known_shape_waits_for_happens(measure):
+    x, seen = tf.placeholder(tf.float32, [2]), tf.Variable(0.0, use_resource=True)
+    with tf.control_dependencies([seen.assign_add(1.0)]):
+        measured = measure(input=tf.identity(x))
+    with tf.Session() as session:
+        session.run(seen.initializer)
+        for run in range(1, 4):
+            session.run(measured, {x: [1.0, 2.0]})
+            assert session.run(seen) == run

@@ -161,7 +161,7 @@ KEEPING = frozenset({
     "EuclideanNorm", "ExpandDims", "GatherV2", "MatrixDiagPartV2", "MatrixDiagPartV3",
     "MatrixSetDiagV2", "MatrixSetDiagV3", "Max", "Mean", "Min", "MirrorPadGrad", "NthElement",
     "Prod", "ReduceJoin", "Reshape", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice",
-    "Sum", "TopKV2", "Transpose", "UniqueV2", "UniqueWithCountsV2",
+    "Sum", "TopKV2", "Transpose", "UniqueV2", "UniqueWithCountsV2", "XlaDynamicSlice",
 })  # fmt: skip
 
 

@@ -368,6 +368,14 @@ core.protobuf
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.boosted_trees.proto
+    weft.protos.contrib_trees: learner_pb2 tree_config_pb2
+contrib.boosted_trees.estimator_batch
+    weft.lib.contrib.boosted_trees.estimators: estimator
+    weft.lib.contrib.boosted_trees.model: model trainer_hooks
+contrib.boosted_trees.python
+contrib.boosted_trees.python.utils
+    weft.lib.contrib.boosted_trees.losses: losses
 contrib.constrained_optimization.python
     tf.contrib.constrained_optimization: candidates constrained_minimization_problem
         constrained_optimizer
@@ -402,6 +410,14 @@ contrib.framework.python.framework: tf.contrib.framework
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
     tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.gan.python: tf.contrib.gan
+    tf.contrib.gan: namedtuples train
+contrib.gan.python.losses: tf.contrib.gan.losses
+contrib.gan.python.losses.python
+    tf.contrib.gan.losses.wargs: losses_impl losses_wargs
+    tf.contrib.gan.losses: tuple_losses tuple_losses_impl
+contrib.gan.python.features: tf.contrib.gan.features
+contrib.gan.python.estimator: tf.contrib.gan.estimator
 contrib.grid_rnn.python
 contrib.grid_rnn.python.ops
     tf.contrib.grid_rnn: grid_rnn_cell

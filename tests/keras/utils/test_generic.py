@@ -49,7 +49,7 @@ def test_a_class_by_name_is_made_and_a_function_is_not_called() -> None:
 
 
 def test_what_is_not_known_says_of_which_kind() -> None:
-    with pytest.raises(ValueError, match=r"^Unknown loss:nothing$"):
+    with pytest.raises(ValueError, match=r"(?m)^Unknown loss:nothing$"):
         generic.deserialize_keras_object("nothing", MODULE, printable_module_name="loss")
     with pytest.raises(ValueError, match=r"^Unknown layer: Nothing$"):
         generic.deserialize_keras_object(

@@ -19,7 +19,7 @@ from weft.lib.contrib.layers.feature_parsing import transform_features
 from weft.lib.contrib.layers.sparse_columns import _SparseColumn, _WeightedSparseColumn
 from weft.lib.estimator.canned import sdca
 from weft.lib.estimator.spec import ModeKeys
-from weft.lib.feature_column.linear import parts
+from weft.lib.feature_column import linear as linear_columns
 from weft.ops.array import array, fill, gather
 from weft.ops.array.join import concat
 from weft.ops.math import casts, math, reduce, unary
@@ -198,7 +198,7 @@ def _check(given: dict[str, Any], names: tuple[str, ...], lists: tuple[str, ...]
 
 
 def _whole(variable: Any) -> Tensor:
-    values = [convert_to_tensor(part) for part in parts(variable)]
+    values = [convert_to_tensor(part) for part in linear_columns.parts(variable)]
     return values[0] if len(values) == 1 else concat(values, 0)
 
 
@@ -283,7 +283,7 @@ class SdcaModel(sdca.SdcaModel):
             every = [
                 casts.cast(convert_to_tensor(part), dtypes.float64)
                 for variable in self._variables
-                for part in parts(variable)
+                for part in linear_columns.parts(variable)
             ]
             sizes = math.add_n([reduce.reduce_sum(math.abs(each)) for each in every])
             squares = math.add_n([reduce.reduce_sum(unary.square(each)) for each in every])

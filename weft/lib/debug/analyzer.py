@@ -13,6 +13,8 @@ from weft.lib.debug.expressions import ExpressionEvaluator
 from weft.lib.debug.text import RichTextLines
 from weft.lib.debug.ui import get_ui
 
+_EXPECTED = "is expected to be {}, but is not."
+
 
 class _Command(NamedTuple):
     alias: str
@@ -73,15 +75,19 @@ class DebugAnalyzer:
 
     def add_tensor_filter(self, filter_name: str, filter_callable: Any) -> None:
         """A filter that `lt -f` knows by name: `filter_callable(datum, value)`."""
-        if not isinstance(filter_name, str):
-            raise TypeError("Input argument filter_name is expected to be str, but is not.")
-        if not filter_name:
-            raise ValueError("Input argument filter_name cannot be empty.")
-        if not callable(filter_callable):
-            raise TypeError(
-                "Input argument filter_callable is expected to be callable, but is not."
-            )
-        self.tensor_filters[filter_name] = filter_callable
+        begin = "Input argument filter_"
+        checks = [
+            (isinstance(filter_name, str), TypeError(f"{begin}name {_EXPECTED.format('str')}")),
+            (filter_name != "", ValueError(f"{begin}name cannot be empty.")),
+            (
+                callable(filter_callable),
+                TypeError(f"{begin}callable {_EXPECTED.format('callable')}"),
+            ),
+        ]
+        for holds, error in checks:
+            if not holds:
+                raise error
+        self.tensor_filters |= {filter_name: filter_callable}
 
     def get_tensor_filter(self, filter_name: str) -> Callable[[Any, Any], bool]:
         if filter_name not in self.tensor_filters:

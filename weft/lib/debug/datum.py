@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,9 @@ device_name_to_device_path = device_folder
 
 def device_path_to_device_name(device_dir: str) -> str:
     """`_tfdbg_device_,job_a,device_CPU_0` -> `/job:a/device:CPU:0`."""
-    parts = os.path.basename(device_dir).removeprefix(PREFIX + DEVICE_TAG).split(",")
-    return "/".join(p.replace("device_", "device:").replace("_", ":", 1) for p in parts)
+    folder = os.path.basename(device_dir).removeprefix(PREFIX + DEVICE_TAG)
+    kinds = re.sub(r"(^|,)device_", r"\1device:", folder)
+    return re.sub(r"(^|,)([^,_]*)_", r"\1\2:", kinds).replace(",", "/")
 
 
 # ---- messages ------------------------------------------------------------------------------------

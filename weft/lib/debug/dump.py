@@ -328,10 +328,13 @@ class DebugDumpDir:
 
     def node_device(self, node_name: str) -> Any:
         self._need_graphs("Node devices are not loaded from partition graphs yet.")
-        if node_name not in self._homes:
-            raise ValueError(f"Node '{node_name}' does not exist in partition graphs.")
-        homes = list(self._homes[node_name])
-        return homes[0] if len(homes) == 1 else homes
+        match list(self._homes.get(node_name, ())):
+            case []:
+                raise ValueError(f"Node '{node_name}' does not exist in partition graphs.")
+            case [home]:
+                return home
+            case homes:
+                return homes
 
     def node_op_type(self, node_name: str, device_name: str | None = None) -> str:
         return self._graph_of("Node op types", node_name, device_name).node_op_types[node_name]

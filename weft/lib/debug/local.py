@@ -112,22 +112,31 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if self._active_tensor_filter:
             return self._filter_response  # type: ignore[no-any-return]
         self._exit_if_asked()
-        if self._run_call_count > 1 and not self._skip_debug:
-            if self._run_through_times > 0:
-                return OnRunStartResponse(OnRunStartAction.NON_DEBUG_RUN, [])
-            if self._run_through_times == 0:
-                return self._run_start_response or OnRunStartResponse(
-                    OnRunStartAction.DEBUG_RUN, self._get_run_debug_urls()
-                )
+        return self._response_of_before() or self._asked_response()
+
+    def _response_of_before(self) -> OnRunStartResponse | None:
+        """The response that an earlier `run -t TIMES` settled for this run."""
+        left = self._run_through_times
+        if self._run_call_count == 1 or self._skip_debug or left < 0:
+            return None
+        if left:
+            return OnRunStartResponse(OnRunStartAction.NON_DEBUG_RUN, [])
+        watched = OnRunStartResponse(OnRunStartAction.DEBUG_RUN, self._get_run_debug_urls())
+        return self._run_start_response or watched
+
+    def _asked_response(self) -> OnRunStartResponse:
         if self._run_start_response is None:
-            self._prep_cli_for_run_start()
-            self._run_start_response = self._launch_cli()
-            if self._active_tensor_filter:
-                self._filter_response = self._run_start_response
-            if self._run_through_times > 1:
-                self._run_through_times -= 1
+            self._ask_at_start()
         self._exit_if_asked()
         return self._run_start_response  # type: ignore[no-any-return]
+
+    def _ask_at_start(self) -> None:
+        self._prep_cli_for_run_start()
+        self._run_start_response = self._launch_cli()
+        if self._active_tensor_filter:
+            self._filter_response = self._run_start_response
+        # The run that begins now is one of those asked for.
+        self._run_through_times -= self._run_through_times > 1
 
     def _describe(self, request: OnRunStartRequest) -> None:
         self._feed_dict = request.feed_dict
@@ -166,14 +175,19 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     def on_run_end(self, request: OnRunEndRequest) -> OnRunEndResponse:
         """Shows a run that was watched, or traced."""
         self._is_run_start = False
-        if request.performed_action == OnRunStartAction.DEBUG_RUN:
-            self._end_debug_run(request)
-        elif request.performed_action == OnRunStartAction.PROFILE_RUN:
-            self._prep_profile_cli_for_run_end(self._sess.graph, request.run_metadata)
-            self._run_start_response = self._launch_cli()
-        else:
-            self._run_start_response = None
+        ends = {
+            OnRunStartAction.DEBUG_RUN: self._end_debug_run,
+            OnRunStartAction.PROFILE_RUN: self._end_profile_run,
+        }
+        ends.get(request.performed_action, self._end_plain_run)(request)
         return OnRunEndResponse()
+
+    def _end_plain_run(self, request: OnRunEndRequest) -> None:
+        self._run_start_response = None
+
+    def _end_profile_run(self, request: OnRunEndRequest) -> None:
+        self._prep_profile_cli_for_run_end(self._sess.graph, request.run_metadata)
+        self._run_start_response = self._launch_cli()
 
     def _end_debug_run(self, request: OnRunEndRequest) -> None:
         if request.tf_error is not None and not os.path.isdir(self._dump_root):

@@ -106,10 +106,10 @@ class EventListenerBaseServicer:
         return reply
 
     def _note_gated(self, graph: Any) -> None:
-        for node in graph.node:
-            if graphs.is_debug_node(node.name) and node.attr["gated_grpc"].b:
-                name, slot, _, debug_op = graphs.parse_debug_node_name(node.name)
-                self._gated.add(DebugWatch(name, slot, debug_op))
+        debugging = [node for node in graph.node if graphs.is_debug_node(node.name)]
+        gated = [node.name for node in debugging if node.attr["gated_grpc"].b]
+        found = map(graphs.parse_debug_node_name, gated)
+        self._gated.update(DebugWatch(name, slot, kind) for name, slot, _, kind in found)
 
     # ---- what it asks for ----
 

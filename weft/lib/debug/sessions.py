@@ -6,6 +6,7 @@ A subclass says before a run whether it is watched (`on_run_start`), and looks a
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -272,15 +273,14 @@ class BaseDebugWrapperSession(SessionInterface):
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         """As the session's, with the debugger around every call."""
-        runner = self._sess.make_callable(fetches, feed_list=feed_list, accept_options=True)
+        plain = self._sess.make_callable(fetches, feed_list=feed_list, accept_options=True)
+        return functools.partial(self._call, plain)
 
-        def call(*values: Any, **kwargs: Any) -> Any:
-            return self.run(
-                None, options=kwargs.get("options"), run_metadata=kwargs.get("run_metadata"),
-                callable_runner=runner, callable_runner_args=values,
-            )  # fmt: skip
-
-        return call
+    def _call(
+        self, plain: Any, /, *values: Any, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        about = {"callable_runner": plain, "callable_runner_args": values}
+        return self.run(None, None, options, run_metadata, **about)
 
     def run_step_fn(self, step_fn: Callable[[Any], Any]) -> Any:
         return step_fn(StepContext(self._sess, self.run))

@@ -168,30 +168,25 @@ class MenuItem:
         self._enabled = True
 
 
-class Menu:
-    """The commands on offer above an answer."""
+class Menu(list[MenuItem]):
+    """The commands on offer above an answer: a list, to which items are added as to any other."""
 
     def __init__(self, name: str | None = None) -> None:
+        super().__init__()
         self.name = name
-        self._items: list[MenuItem] = []
 
-    def append(self, item: MenuItem) -> None:
-        self._items.append(item)
-
-    def insert(self, index: int, item: MenuItem) -> None:
-        self._items.insert(index, item)
-
-    def num_items(self) -> int:
-        return len(self._items)
+    num_items = list.__len__
 
     def captions(self) -> list[str | None]:
-        return [item.caption for item in self._items]
+        """The words of all items, in order."""
+        return [item.caption for item in self]
 
     def caption_to_item(self, caption: str) -> MenuItem:
-        for item in self._items:
-            if item.caption == caption:
-                return item
-        raise LookupError(f'There is no menu item with the caption "{caption}"')
+        """The item with these words."""
+        known = {item.caption: item for item in reversed(self)}
+        if caption not in known:
+            raise LookupError(f'There is no menu item with the caption "{caption}"')
+        return known[caption]
 
     def format_as_single_line(
         self, prefix: str | None = None, divider: str = " | ", enabled_item_attrs: Any = None,
@@ -200,7 +195,7 @@ class Menu:
         """The menu as one line, each item a link."""
         on, off = _as_list(enabled_item_attrs), _as_list(disabled_item_attrs)
         line = RichLine(prefix or "")
-        for item in self._items:
+        for item in self:
             kinds = [item, *on] if item.is_enabled() else off
             line = line + RichLine(item.caption or "", kinds) + divider
         return RichTextLines(line.text, {0: line.font_attr_segs})

@@ -78,10 +78,9 @@ def _index(text: str) -> int | slice:
 
 def parse_indices(indices_string: str) -> list[int]:
     """`[1, 2]` or `1,2` -> [1, 2]."""
-    text = indices_string.strip()
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
-    return [int(part) for part in text.split(",")]
+    found = re.fullmatch(r"\s*(?:\[(.*)\]|(.*))\s*", indices_string, re.DOTALL)
+    inner, plain = found.groups() if found else (None, "")
+    return list(map(int, (plain if inner is None else inner).split(",")))
 
 
 def parse_ranges(range_string: str) -> list[Any]:
@@ -205,29 +204,33 @@ def new_parser(description: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=description, usage=argparse.SUPPRESS)
 
 
+_PRINTING: dict[tuple[str, ...], dict[str, Any]] = {
+    ("tensor_name",): {
+        "help": "The tensor, maybe with a slice: dense/MatMul:0, dense/MatMul:0[1, :]"
+    },
+    ("-n", "--number"): {
+        "type": int, "default": -1, "help": "Which dump of a tensor that has several, from 0."
+    },
+    ("-r", "--ranges"): {
+        "default": "",
+        "help": 'Marks elements in these ranges: -r [-0.1,0.1], -r "[[-inf, -0.1], [0.1, inf]]"',
+    },
+    ("-a", "--all"): {
+        "dest": "print_all", "action": "store_true", "help": "All elements, no ellipsis."
+    },
+    ("-s", "--numeric_summary"): {
+        "action": "store_true",
+        "help": "Also how many elements are NaN, infinite, negative, zero, positive; their range.",
+    },
+    ("-w", "--write_path"): {
+        "default": "", "help": "A file that the value is written to by numpy.save."
+    },
+}  # fmt: skip
+
+
 def get_print_tensor_argparser(description: str) -> argparse.ArgumentParser:
     """The options of commands that print a value."""
     parser = new_parser(description)
-    parser.add_argument(
-        "tensor_name",
-        help="The tensor, maybe with a slice: dense/MatMul:0, dense/MatMul:0[1, :]",
-    )
-    parser.add_argument(
-        "-n", "--number", type=int, default=-1,
-        help="Which dump of a tensor that has several, counted from 0.",
-    )  # fmt: skip
-    parser.add_argument(
-        "-r", "--ranges", default="",
-        help='Marks elements in these ranges: -r [-0.1,0.1], -r "[[-inf, -0.1], [0.1, inf]]"',
-    )  # fmt: skip
-    parser.add_argument(
-        "-a", "--all", dest="print_all", action="store_true", help="All elements, no ellipsis."
-    )
-    parser.add_argument(
-        "-s", "--numeric_summary", action="store_true",
-        help="Also how many elements are NaN, infinite, negative, zero, positive; and their range.",
-    )  # fmt: skip
-    parser.add_argument(
-        "-w", "--write_path", default="", help="A file that the value is written to by numpy.save."
-    )
+    for flags, about in _PRINTING.items():
+        parser.add_argument(*flags, **about)
     return parser

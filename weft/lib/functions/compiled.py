@@ -158,7 +158,8 @@ class Differentiated:
             for each in (forward, backward)
         )
         self._outputs, self._inputs, self._late = side.outputs, side.inputs, list(late)
-        self._saved = [results.index(tensor) for tensor in side.saved]
+        places = {tensor: i for i, tensor in enumerate(results)}
+        self._saved = [places[tensor] for tensor in side.saved]
 
     def call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results of the function itself."""
@@ -189,7 +190,8 @@ def _differentiated(body: Body) -> tuple[ForwardBackward, list[Any]]:
 
 def _not_returned(side: ForwardBackward) -> list[Tensor]:
     """The tensors to hand on that are not results anyway."""
-    return [tensor for tensor in side.saved if tensor not in side.body.outputs]
+    returned = set(side.body.outputs)
+    return [tensor for tensor in side.saved if tensor not in returned]
 
 
 def _refuse(error: Exception, op: Operation, *grads: Any) -> Any:

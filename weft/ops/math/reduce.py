@@ -31,6 +31,7 @@ from weft.ops.math.casts import cast
 
 Array = Any
 Gradient = Callable[..., Any]
+_FEW_AXES = 1 << 10
 
 
 def wide(x: Array) -> Array:
@@ -46,11 +47,21 @@ def widest(x: Array) -> Array:
 def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
     """Reduction indices as non-negative numbers; an axis may be named more than once."""
     found: dict[int, None] = {}
-    for axis in axes.ravel().tolist():
+    for axis in _distinct(axes, rank):
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
         found[axis % rank] = None
     return tuple(found)
+
+
+def _distinct(axes: np.ndarray, rank: int) -> list[int]:
+    """The numbers of a vector, however long: axes that there are not, or else all of them."""
+    if axes.size <= _FEW_AXES:
+        return list(axes.ravel().tolist())
+    ends = [int(axes.min()), int(axes.max())]
+    if ends[0] < -rank or ends[1] >= rank:
+        return [end for end in ends if not -rank <= end < rank]
+    return [axis for axis in range(-rank, rank) if (axes == axis).any()]
 
 
 def _reduced_shape(c: s.ShapeContext) -> s.Dims:

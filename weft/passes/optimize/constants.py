@@ -19,6 +19,8 @@ class Constants:
     def value(self, edge: Edge) -> np.ndarray | None:
         """The value of an edge, or None if it is not constant."""
         node, i = edge
+        if node.controls:
+            return None  # it belongs to a loop or a branch, or comes after an effect
         if node.definition.is_constant:
             array: np.ndarray = node.attrs["value"]
             return array
@@ -40,7 +42,7 @@ class Constants:
 
 def is_scalar(node: Node) -> float | None:
     """The number that a constant of one element holds."""
-    if not node.definition.is_constant or node.attrs["value"].size != 1:
+    if not node.definition.is_constant or node.controls or node.attrs["value"].size != 1:
         return None
     return float(node.attrs["value"].reshape(()))
 
@@ -51,6 +53,8 @@ def uniform(edge: Edge, inner: list[Node]) -> float | None:
     Nodes that read some of `inner` for their shape become part of it.
     """
     node = origin(edge)[0]
+    if node.controls:
+        return None
     if node.definition.is_constant:
         value = node.attrs["value"]
         return float(value.flat[0]) if value.size and (value == value.flat[0]).all() else None

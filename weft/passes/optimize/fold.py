@@ -8,7 +8,8 @@ from weft.core import dtypes
 from weft.graph.constant import const
 from weft.graph.kernel_call import bind
 from weft.graph.shape_fn import size
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import ClientGraph, Edge, Node, needed
+from weft.passes.control_flow.structured_nodes import has_effect
 
 _MAX_ELEMENTS = 1 << 20
 # Of unknown shape, but with no more elements than the inputs have.
@@ -31,7 +32,20 @@ def fold(graph: ClientGraph) -> None:
         nodes.append(node)
     graph.nodes = nodes
     graph.replace(old)
+    graph.targets += _lost_effects(graph)
     graph.drop_unused()
+
+
+def _lost_effects(graph: ClientGraph) -> list[Node]:
+    """The nodes that only a folded node waited for and that change something when they run."""
+    keep = needed([*(node for node, _ in graph.fetches), *graph.targets])
+    return [node for node in graph.nodes if node not in keep and _changes_something(node)]
+
+
+def _changes_something(node: Node) -> bool:
+    kind = node.definition
+    only_looks = kind.reads_only or kind.reads_variable or kind.is_variable or kind.is_argument
+    return has_effect(node) and not only_looks
 
 
 def _values(node: Node) -> list[np.ndarray] | None:

@@ -1,6 +1,7 @@
 """Identities and arithmetic that cost nothing to leave out.
 
-Only rewrites that give the same bits are made: x*1 and x-0 are x, x+0 is not (for x = -0.0).
+Only rewrites that give the same bits are made: x*1 and x-0 are x, x+0 is not (for x = -0.0). And
+only those that leave the order alone: an operand that goes is a constant that waits for nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
 def simplify(graph: ClientGraph) -> None:
+    """Leaves out nodes that give what they take, and waits for what has nothing to do; in place."""
     old: dict[Edge, Edge] = {}
     gone: dict[Node, list[Node]] = {}
     for node in graph.nodes:
         if old:
             node.inputs = [old.get(edge, edge) for edge in node.inputs]
+        if node.controls:
+            node.controls = [waited for waited in node.controls if not _is_idle(waited)]
         same = _same_as(node)
         if same is None:
             continue
@@ -41,11 +45,23 @@ def _same_as(node: Node) -> Edge | None:
     return None if rule is None else rule(node)
 
 
-def _is_const(edge: Edge, value: float) -> bool:
+def _is_idle(node: Node) -> bool:
+    """Whether it is done as soon as a step begins."""
+    return node.type == "NoOp" and not node.controls
+
+
+def _constant(edge: Edge) -> np.ndarray | None:
+    """The value of a constant that waits for nothing."""
     node, _ = edge
-    if not node.definition.is_constant:
-        return False
-    array = node.attrs["value"]
+    return node.attrs["value"] if node.definition.is_constant and not node.controls else None
+
+
+def _is_const(edge: Edge, value: float) -> bool:
+    array = _constant(edge)
+    return array is not None and _is_all(array, value)
+
+
+def _is_all(array: np.ndarray, value: float) -> bool:
     return array.dtype.kind in "fiuVc" and array.size > 0 and bool(np.all(array == value))
 
 
@@ -66,16 +82,14 @@ def _neutral(value: float, sides: tuple[int, ...]) -> Callable[[Node], Edge | No
 
 
 def _reshape(node: Node) -> Edge | None:
-    return node.inputs[0] if _keeps_shape(node, 0) else None
+    known = _constant(node.inputs[1]) is not None and _keeps_shape(node, 0)
+    return node.inputs[0] if known else None
 
 
 def _transpose(node: Node) -> Edge | None:
-    perm = node.inputs[1][0]
-    if perm.definition.is_constant and np.array_equal(
-        perm.attrs["value"], np.arange(perm.attrs["value"].size)
-    ):
-        return node.inputs[0]
-    return None
+    order = _constant(node.inputs[1])
+    same = order is not None and np.array_equal(order, np.arange(order.size))
+    return node.inputs[0] if same else None
 
 
 def _cast(node: Node) -> Edge | None:
@@ -91,15 +105,14 @@ def _double_negation(node: Node) -> Edge | None:
 def _array_size(node: Node) -> Edge | None:
     """A TensorArray that cannot grow keeps the size it was made with."""
     maker = node.inputs[0][0]
-    if maker.type == "TensorArrayV3" and not maker.attrs["dynamic_size"]:
+    if maker.type == "TensorArrayV3" and not (maker.attrs["dynamic_size"] or maker.controls):
         return maker.inputs[0]
     return None
 
 
 def _over_no_axis(node: Node) -> Edge | None:
-    axes, _ = node.inputs[1]
-    empty = axes.definition.is_constant and axes.attrs["value"].size == 0
-    return node.inputs[0] if empty else None
+    axes = _constant(node.inputs[1])
+    return node.inputs[0] if axes is not None and axes.size == 0 else None
 
 
 _RULES: dict[str, Callable[[Node], Edge | None]] = {

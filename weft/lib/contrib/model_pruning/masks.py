@@ -57,7 +57,7 @@ def get_masked_weights() -> list[Any]:
 
 
 def get_masks() -> list[Any]:
-    """The masks."""
+    """The masks of the graph, one for each pruned weight."""
     return get_collection(MASK_COLLECTION)
 
 

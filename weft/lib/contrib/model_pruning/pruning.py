@@ -85,10 +85,10 @@ _MUST: tuple[tuple[Callable[[Any], bool], str], ...] = (
 )
 
 
-def _by_name(rows: list[str], read: Callable[[str, str], Any]) -> dict[re.Pattern[str], Any]:
+def _by_name(rows: list[str], read: Callable[[str, str], Any]) -> _Settings:
     """Pattern of a name -> what stands after the colon."""
     pairs = (row.split(":") for row in rows if row)
-    return {re.compile(name): read(name, text) for name, text in pairs}
+    return _Settings({re.compile(name): read(name, text) for name, text in pairs})
 
 
 def _sparsity_of(name: str, text: str) -> float:
@@ -106,11 +106,17 @@ def _block_of(name: str, text: str) -> list[int]:
             raise ValueError(f"Expected 2 values for block dim for {name}, got {other}")
 
 
-def _only_match(table: dict[re.Pattern[str], Any], name: str, label: str) -> Any:
-    found = [value for pattern, value in table.items() if pattern.search(name)]
-    if len(found) > 1:
-        raise ValueError(f"Multiple matches in {label} for weight {name}")
-    return found[0] if found else None
+class _Settings(dict[re.Pattern[str], Any]):
+    """Settings by pattern; a weight has one at most."""
+
+    def of(self, weight: str, option: str) -> Any:
+        """The setting of a weight by its name, or None."""
+        match [self[pattern] for pattern in self if pattern.search(weight)]:
+            case []:
+                return None
+            case [setting]:
+                return setting
+        raise ValueError(f"Multiple matches in {option} for weight {weight}")
 
 
 class Pruning:
@@ -149,7 +155,7 @@ class Pruning:
             )
 
     def _sparsity_for(self, name: str) -> Any:
-        own = _only_match(self._sparsities, name, "weight_sparsity_map")
+        own = self._sparsities.of(name, "weight_sparsity_map")
         return (
             self._sparsity if own is None else self._sparsity * (own / self._spec.target_sparsity)
         )
@@ -170,7 +176,7 @@ class Pruning:
 
     def _block_for(self, weights: Any, shape: list[Any]) -> list[Any]:
         spec = self._spec
-        own = _only_match(self._blocks, weights.op.name, "block_dims_map")
+        own = self._blocks.of(weights.op.name, "block_dims_map")
         block = own or [spec.block_height, spec.block_width]
         return [whole if size == -1 else size for size, whole in zip(block, shape, strict=True)]
 
