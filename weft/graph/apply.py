@@ -22,6 +22,14 @@ from weft.graph.tensor import Tensor
 
 def apply_op(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Adds a node; returns its output tensor, a list of them, or the Operation if it has none."""
+    graph = stacks.get_default_graph()
+    if graph.knows_calls:
+        return graph.call_known(definition, args, kwargs)
+    return apply_anew(definition, args, kwargs)
+
+
+def apply_anew(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """As `apply_op`, whatever was called before."""
     name = kwargs.pop("name", None)
     params = definition.params
     if len(args) == len(params) + 1 and name is None:

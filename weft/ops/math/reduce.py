@@ -23,6 +23,7 @@ from weft.ops.array import array
 from weft.ops.array.array import deprecated_alias, rank, shape, size
 from weft.ops.kit.declare import cast_to, conj, is_integer, literal
 from weft.ops.kit.describe import with_example
+from weft.ops.kit.eager import EagerTensor
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.math import sequence
@@ -283,6 +284,8 @@ def _reduction_axes(x: Any, axis: Any) -> Any:
     """`axis`, or all axes of `x` if it is None."""
     if axis is not None:
         return axis
+    if type(x) is EagerTensor:
+        return tuple(range(x.ndim))
     if isinstance(x, SparseTensor):
         dims = x.dense_shape.dims
         count = None if dims is None else dims[0]
