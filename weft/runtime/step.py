@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -21,11 +22,12 @@ from weft.core.step_limits import looking_up
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.kit import process_group
 from weft.ops.kit.room import check_room
 from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
-from weft.passes.pipeline import Options, prepare
+from weft.passes.pipeline import Options, prepare, prepare_replicas
 from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump, report
 from weft.runtime.debug.numerics import NumericCheck
@@ -36,6 +38,7 @@ from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
+from weft.runtime.replicated_plan import ReplicatedPlan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.session_placement import Placer
 from weft.runtime.threads import ThreadPool
@@ -43,7 +46,7 @@ from weft.runtime.threads import ThreadPool
 _MAX_PLANS = 1024
 _LARGE = machine.large()
 _PIECE = 1 << 26  # bytes that are copied in a fraction of a second
-AnyPlan = Plan | PartitionedPlan
+AnyPlan = Plan | PartitionedPlan | ReplicatedPlan
 
 
 class _Watched(NamedTuple):
@@ -172,7 +175,11 @@ class StepRunner:
             observer = report.stages(dump.observer())
             parts = prepare(feeds, fetches, targets, options, observer, self.place)
             if len(parts) > 1:
-                return PartitionedPlan(parts, self.stores, self.pool)
+                plan = PartitionedPlan(parts, self.stores, self.pool)
+                if as_written or not (flags.SPMD and flags.XLA) or process_group.current().size > 1:
+                    return plan
+                again = partial(prepare_replicas, feeds, fetches, targets, options, self.place)
+                return ReplicatedPlan(plan, again, self.stores, options)
             return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
     def _count_step(self, options: Any) -> Any:
