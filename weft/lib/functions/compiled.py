@@ -49,12 +49,20 @@ class CompiledFunction:
         self._types = [tensor.dtype.base_dtype for tensor in body.outputs]
         self._handles = [i for i, each in enumerate(self._inputs) if each is dtypes.resource]
         self._programs: dict[tuple[int, ...], BoundInstance] = {}
+        self._orders: list[Differentiated] = []
+        self._failure: Exception | None = None  # why there is no gradient
 
     def __call__(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results, which a tape that records can differentiate."""
-        if graph.recorders and self._first.has_gradient:
-            return (self._first if graph.recorders == 1 else self._higher).call(graph, inputs)
-        return self.add_call(graph, inputs).outputs
+        if not graph.recorders:
+            return self.add_call(graph, inputs).outputs
+        order = self._order(graph.recorders)
+        if isinstance(order, Differentiated) and order.has_gradient:
+            return order.call(graph, inputs)
+        op = self.add_call(graph, inputs)
+        if isinstance(order, Exception):  # raised if a gradient is asked for
+            op._gradient_function = functools.partial(_refuse, order)  # type: ignore[attr-defined]
+        return op.outputs
 
     def add_call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> Operation:
         """The call as an operation that has been done."""
@@ -89,13 +97,18 @@ class CompiledFunction:
 
     # ---- gradients ----
 
-    @functools.cached_property
-    def _first(self) -> Differentiated:
-        return Differentiated(self._function, self._library)
-
-    @functools.cached_property
-    def _higher(self) -> Differentiated:
-        return Differentiated(self._function, self._library, self._first)
+    def _order(self, wanted: int) -> Differentiated | Exception:
+        """The function of which gradients can be taken so often, one of the other; or why not."""
+        made = self._orders
+        while len(made) < wanted and not (made and made[-1].is_closed):
+            if self._failure is not None:
+                return self._failure
+            try:
+                lower = made[-1] if made else None
+                made.append(Differentiated(self._function, self._library, lower))
+            except (LookupError, TypeError, ValueError) as error:
+                self._failure = error
+        return made[min(wanted, len(made)) - 1]
 
     def add_node(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results where a gradient is asked for: at once, or from a node of a function."""
@@ -110,25 +123,26 @@ class CompiledFunction:
 class Differentiated:
     """A function that hands on what its gradient needs, with that gradient.
 
-    With `first`, that of first order, gradients of gradients can be taken: then there is one by
-    all that is handed on, too.
+    Gradients of it flow back to what it hands on. With `lower`, that of one order less, there is a
+    gradient by all that `lower` hands on; with what this takes besides, gradients can be taken one
+    more time. `is_closed`: that is nothing, so they can be taken any number of times.
     """
 
     def __init__(
         self,
         function: LibraryFunction,
         library: dict[str, Any],
-        first: Differentiated | None = None,
+        lower: Differentiated | None = None,
     ) -> None:
         body = function.new_body({}, library)
-        self._first, self._count = first, len(body.outputs)
+        self._lower, self._results = lower, len(body.outputs)
+        self._depth: int = 1 if lower is None else lower._depth + 1
         side, self._found = _differentiated(body)
-        self.has_gradient = bool(self._found)
-        if first is not None:
-            while new := _not_returned(side):
-                side, self._found = _differentiated(
-                    replace(side.body, outputs=side.body.outputs + new)
-                )
+        for _ in range(self._depth - 1):
+            wider = replace(body, outputs=[*side.body.outputs, *_not_returned(side)])
+            side, self._found = _differentiated(wider)
+        self.has_gradient, self.is_closed = bool(self._found), not _not_returned(side)
+        self._reach = len(side.body.outputs)  # so many outputs have a gradient
         if self.has_gradient:
             self._cut(function.name, side)
 
@@ -144,18 +158,24 @@ class Differentiated:
             for each in (forward, backward)
         )
         self._outputs, self._inputs, self._late = side.outputs, side.inputs, list(late)
-        self._saved = [results.index(tensor) for tensor in side.saved]
+        places = {tensor: i for i, tensor in enumerate(results)}
+        self._saved = [places[tensor] for tensor in side.saved]
 
     def call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results of the function itself."""
         op: Any = self._forward.add_call(graph, inputs)
         op._gradient_function, op._takes_missing_gradients = self._gradient, True
-        found: list[Tensor] = op.outputs[: self._count]
+        found: list[Tensor] = op.outputs[: self._results]
         return found
 
     def _gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        if self._first is not None and all(grad is None for grad in grads[self._count :]):
-            return self._first._gradient(op, *grads)
+        if self._lower is not None and not _any(grads[self._lower._reach :]):
+            return self._lower._gradient(op, *grads)
+        if _any(grads[self._reach :]):
+            raise RuntimeError(
+                f"A gradient of {op.attrs['f'].name} is to be differentiated more often than tapes"
+                " recorded its call."
+            )
         given = [_dense(grads[i], op.outputs[i]) for i in self._outputs]
         saved = [op.outputs[i] for i in self._saved]
         results = self._backward.add_node([*given, *op.inputs, *saved, *self._late])
@@ -170,7 +190,16 @@ def _differentiated(body: Body) -> tuple[ForwardBackward, list[Any]]:
 
 def _not_returned(side: ForwardBackward) -> list[Tensor]:
     """The tensors to hand on that are not results anyway."""
-    return [tensor for tensor in side.saved if tensor not in side.body.outputs]
+    returned = set(side.body.outputs)
+    return [tensor for tensor in side.saved if tensor not in returned]
+
+
+def _refuse(error: Exception, op: Operation, *grads: Any) -> Any:
+    raise error
+
+
+def _any(grads: Sequence[Any]) -> bool:
+    return any(grad is not None for grad in grads)
 
 
 def _dense(grad: Any, like: Tensor) -> Tensor:

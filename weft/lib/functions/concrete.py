@@ -215,6 +215,8 @@ class ConcreteFunction:
         else:
             tensors = list(found)
         self._set_shapes(tensors)
+        if isinstance(self.structured_outputs, Tensor):
+            return tensors[0]
         values = iter(tensors)
         flat = [None if leaf is None else next(values) for leaf in self._leaves]
         there = with_flows(self._leaves, flat)

@@ -24,6 +24,7 @@ from weft.lib.functions.arguments import (
     FunctionSpec,
     bound_to,
     key_of,
+    quick_key,
     relaxed,
 )
 from weft.lib.functions.concrete import ConcreteFunction, trace
@@ -72,6 +73,9 @@ class Function:
             experimental_relax_shapes, attributes, variables,
         )  # fmt: skip
         self._seen: dict[Hashable, Arguments] = {}
+        # Traces by arguments of eager calls, of the last graph that these were in.
+        self._known: dict[Hashable, ConcreteFunction] = {}
+        self._known_in: Graph | None = None
         self._created: list[Any] | None = None
         self._lock = threading.RLock()
 
@@ -112,10 +116,36 @@ class Function:
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _run_eagerly or _is_in_python_kernel():
+        if _run_eagerly:
+            return self._python_function(*args, **kwargs)
+        graph = get_default_graph()
+        if isinstance(graph, EagerExecution) and not kwargs:
+            return self._call_eagerly(graph, args)
+        if _is_in_python_kernel():
             return self._python_function(*args, **kwargs)
         given = self._spec.bind(args, kwargs)
         return self._trace_for(given).call_flat(given.tensors)
+
+    def _call_eagerly(self, graph: EagerExecution, args: tuple[Any, ...]) -> Any:
+        """Calls that differ from an earlier one by values of tensors alone need not look far."""
+        tensors = [arg for arg in args if isinstance(arg, Tensor)]
+        key = quick_key(args) if self._is_quick(tensors, args) else None
+        if self._known_in is not graph:
+            self._known_in, self._known = graph, {}
+        known = None if key is None else self._known.get((replica_number(), key))
+        if known is not None:
+            return known.call_with_captured(tensors, known.captured_inputs)
+        given = self._spec.bind(args, {})
+        trace = self._trace_for(given)
+        if key is not None and list(map(id, given.tensors)) == list(map(id, tensors)):
+            self._known[replica_number(), key] = trace
+        return trace.call_flat(given.tensors)
+
+    def _is_quick(self, tensors: list[Tensor], args: tuple[Any, ...]) -> bool:
+        """Whether the trace for arguments depends on nothing but types, shapes and numbers."""
+        if self.input_signature is not None:  # numbers become tensors
+            return len(tensors) == len(args)
+        return not self._relax
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for arguments like these; `tf.TensorSpec`s may stand for tensors."""

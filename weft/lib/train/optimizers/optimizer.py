@@ -371,7 +371,7 @@ def _increment(global_step: Any, name: str) -> Any:
 
 
 def _knows_variables_by_their_use() -> bool:
-    """Whether no collection has the variables: in eager execution, and in functions traced there."""
+    """Whether no collection has the variables: eagerly, and in functions traced there."""
     with init_scope():
         return executing_eagerly()
 
