@@ -2,7 +2,8 @@
 
 FOLDER has a folder NAME-VERSION for each library, with one or more files of reports: a line of JSON
 for each test (`test`, `when`, `outcome`, `message`). Reasons are taken over from the page as it is;
-a test that failed and has none there is given its message, to be replaced by a reason.
+a test that failed and has none there is given its message, to be replaced by a reason. Tests whose
+reason begins with "needs" cannot run here, and do not count in the share that passes.
 """
 
 from __future__ import annotations
@@ -34,14 +35,25 @@ def outcomes(folder: Path) -> Outcomes:
 
 def page(begin: str, libraries: dict[str, Outcomes], reasons: dict[str, str]) -> str:
     """The page: its beginning, the counts, and for each library a table of what failed."""
-    lines = ["| library | passed | failed | skipped |", "| --- | --- | --- | --- |"]
-    for name, found in libraries.items():
-        counts = Counter(outcome for outcome, _ in found.values())
-        numbers = (counts[kind] for kind in ("passed", "failed", "skipped"))
-        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    columns = "library", "passed", "failed", "cannot run here", "skipped", "share"
+    lines = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
+    counts = {name: _counted(found, reasons) for name, found in libraries.items()}
+    counts["all"] = sum(counts.values(), Counter())
+    for name, of in counts.items():
+        numbers = " | ".join(str(of[kind]) for kind in ("passed", "failed", "needs", "skipped"))
+        share = 100 * of["passed"] / max(1, of["passed"] + of["failed"])
+        lines.append(f"| {name} | {numbers} | {share:.1f} % |")
     for name, found in libraries.items():
         lines += _failures(name, found, reasons)
     return "\n".join([begin + _END, *lines, ""])
+
+
+def _counted(found: Outcomes, reasons: dict[str, str]) -> Counter[str]:
+    """How many tests passed, failed, were skipped, or need what is not here."""
+    return Counter(
+        "needs" if outcome == "failed" and reasons.get(test, "").startswith("needs") else outcome
+        for test, (outcome, _) in found.items()
+    )
 
 
 def _failures(name: str, found: Outcomes, reasons: dict[str, str]) -> Iterator[str]:
