@@ -40,7 +40,7 @@ def towers(count: int) -> tuple[Any, Any, Any]:
 def measure(count: int, spmd: bool) -> tuple[float, float, list[float]]:
     """Seconds until the third step is over, seconds of a step, and losses."""
     batch = np.random.RandomState(0).randn(BATCH * count, WIDTH).astype(np.float32)
-    with tf.Graph().as_default(), flags.SPMD.override(spmd):
+    with tf.Graph().as_default(), flags.SPMD.override("everywhere" if spmd else "nowhere"):
         tf.set_random_seed(1)
         x, loss, train = towers(count)
         with tf.Session(config=tf.ConfigProto(device_count={"CPU": count})) as session:

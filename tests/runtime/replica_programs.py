@@ -306,7 +306,7 @@ for _seed in range(5):
 
 def run(build: Callable[[], Step], spmd: bool) -> tuple[list[Any], bool]:
     """The values of some steps and of all variables then; whether they were one program."""
-    with tf.Graph().as_default(), flags.SPMD.override(spmd):
+    with tf.Graph().as_default(), flags.SPMD.override("everywhere" if spmd else "nowhere"):
         tf.set_random_seed(5)
         fetches, feeds = build()
         config = tf.ConfigProto(device_count={"CPU": COUNT})

@@ -121,11 +121,12 @@ CACHE_LIMIT = _int(
     "How many MB of compiled programs are kept; those that were not used for longest go first. 0: "
     "no limit.",
 )
-SPMD = _bool(
+SPMD = _str(
     "WEFT_SPMD",
-    True,
-    "A step that does the same on several devices, as one of MirroredStrategy does, runs as one "
-    "program over all of them where it can be one; 0: as a partition for each, always.",
+    "accelerators",
+    "Where a step that does the same on several devices, as one of MirroredStrategy does, runs as "
+    "one program over all of them: on `accelerators`, `everywhere` (also on the CPUs of one "
+    "process, where XLA ends it if such a program is held up for long), or `nowhere`.",
 )
 TRACEBACK = _str(
     "WEFT_TRACEBACK",

@@ -176,11 +176,17 @@ class StepRunner:
             parts = prepare(feeds, fetches, targets, options, observer, self.place)
             if len(parts) > 1:
                 plan = PartitionedPlan(parts, self.stores, self.pool)
-                if as_written or not (flags.SPMD and flags.XLA) or process_group.current().size > 1:
+                if as_written or not self._may_span_devices():
                     return plan
                 again = partial(prepare_replicas, feeds, fetches, targets, options, self.place)
                 return ReplicatedPlan(plan, again, self.stores, options)
             return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
+
+    def _may_span_devices(self) -> bool:
+        """Whether a step over several devices may be one program."""
+        where = flags.SPMD.value
+        wanted = where == "everywhere" or (where == "accelerators" and self._far)
+        return wanted and bool(flags.XLA) and process_group.current().size == 1
 
     def _count_step(self, options: Any) -> Any:
         """Measures a step, or places anew with what has been measured, every so many steps.

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from weft.core import flags
+
 _wanted = 1
 
 
@@ -20,6 +22,6 @@ def want_hosts(count: int) -> None:
 
 def use_several_hosts(jax: Any) -> None:
     """Tells jax how many devices the host is to have, unless somebody else has."""
-    if _wanted > 1 and jax.config.jax_num_cpu_devices < 0:
+    if flags.SPMD.value == "everywhere" and _wanted > 1 and jax.config.jax_num_cpu_devices < 0:
         with contextlib.suppress(RuntimeError):  # it has computed something already
             jax.config.update("jax_num_cpu_devices", _wanted)
