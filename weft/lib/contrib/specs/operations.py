@@ -15,7 +15,6 @@ from weft.ops.nn import activations
 from weft.ops.state.get_variable import get_variable
 from weft.ops.state.variable_scope import VariableScope, variable_scope
 
-
 __all__ = (
     "Ap Bn Cl Cm Conc Cr Cs Ct Cx Do Dwm Dws Expand Flat Fl Fm Fr Fs Ft Fun Fx Id Idx Lrn Mp Print "
     "Relu Reshape Shared Sig Smax Squeeze Tanh Transpose Unit Var"
