@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
+.PHONY: help install demo test check lint bytecode types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,16 +26,20 @@ install: $(STAMP)  ## make .venv and install weft into it
 demo: $(STAMP)  ## train a small classifier on the Iris data
 	@$(BIN)/python examples/iris.py
 
-test: lint  ## lint, check types, run the tests
+test: lint bytecode  ## lint, check types, run the tests
 	@$(PYTEST) -q $(PARALLEL)
 
-check: lint  ## lint, check types, run the tests that concern what was changed since the last commit
+check: lint bytecode  ## lint, check types, run the tests that concern what was changed since the last commit
 	@WEFT_CHECK_CHANGE=1 $(PYTEST) -q $(PARALLEL) $$($(BIN)/python -m tests.affected)
 
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run 'make format'"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
+
+# Many tests start processes; where PYTHONDONTWRITEBYTECODE is set, each would compile all modules.
+bytecode: $(STAMP)
+	@$(BIN)/python -m compileall -q weft tests
 
 types: $(STAMP)  ## mypy alone
 	@$(BIN)/mypy

@@ -1,8 +1,10 @@
 """weft beside TensorFlow: every benchmark with both, alternating, and a table of the ratios.
 
     python benchmarks/run.py [--only noop scalar] [--rounds 3] [--json results.json]
+    python benchmarks/run.py --before ../older-checkout
 
-Times depend on the machine and on what else it does; the ratios, taken in one run, hold.
+With `--before`, an older checkout of weft takes the place of TensorFlow. Times depend on the
+machine and on what else it does; the ratios, taken in one run, hold.
 """
 
 from __future__ import annotations
@@ -13,17 +15,18 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import tensorflow_env
-from common import HERE, IMPLEMENTATIONS, environment
+from common import HERE, environment
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 Result = dict[str, Any]
+_KEPT = 0.97  # how much of its speed before a row must keep
 
 
 @dataclass(frozen=True)
@@ -100,36 +103,55 @@ BENCHES = list(dict.fromkeys(row.bench for row in ROWS))
 OWN_ONLY = set(BENCHES) - {row.bench for row in ROWS if not row.against_own}
 
 
-def run_once(bench: str, impl: str, python: Path) -> Result:
-    done = subprocess.run(
-        [python, HERE / f"bench_{bench}.py", "--impl", impl],
-        capture_output=True,
-        text=True,
-        env=environment(),
-    )
-    if done.returncode != 0:
-        sys.exit(f"bench_{bench}.py --impl {impl} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+@dataclass(frozen=True)
+class Side:
+    """An implementation to be measured, and the process that does it."""
+
+    name: str
+    impl: str
+    python: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def run(self, bench: str) -> Result:
+        done = subprocess.run(
+            [self.python, HERE / f"bench_{bench}.py", "--impl", self.impl],
+            capture_output=True,
+            text=True,
+            env=environment(**self.variables),
+        )
+        if done.returncode != 0:
+            sys.exit(f"bench_{bench}.py --impl {self.name} failed:\n{done.stderr[-3000:]}")
+        return json.loads(done.stdout.splitlines()[-1]) | {"impl": self.name}
 
 
-def run_all(benches: list[str], rounds: int) -> list[Result]:
+def sides(benches: list[str], before: Path | None) -> list[Side]:
+    """weft, and what it is compared with."""
+    here = Path(sys.executable)
+    now = Side("weft", "weft", here)
+    if before is not None:
+        return [now, Side("before", "weft", here, {"PYTHONPATH": str(before.resolve())})]
+    if set(benches) <= OWN_ONLY:
+        return [now]
+    return [now, Side("tensorflow", "tensorflow", tensorflow_env.interpreter())]
+
+
+def run_all(benches: list[str], rounds: int, measured: list[Side]) -> list[Result]:
     """Every benchmark `rounds` times; which implementation goes first alternates."""
-    pythons = {"weft": Path(sys.executable), "tensorflow": Path()}
-    if set(benches) - OWN_ONLY:
-        pythons["tensorflow"] = tensorflow_env.interpreter()
     results = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(benches) * rounds)
         for bench in benches:
             for turn in range(rounds):
                 progress.update(task, description=f"{bench} {turn + 1}/{rounds}")
-                impls = ("weft",) if bench in OWN_ONLY else IMPLEMENTATIONS[:: (-1) ** turn]
-                results += [run_once(bench, impl, pythons[impl]) for impl in impls]
+                alone = bench in OWN_ONLY and measured[-1].name == "tensorflow"
+                results += [
+                    side.run(bench) for side in measured[: 1 if alone else 2][:: (-1) ** turn]
+                ]
                 progress.advance(task)
     return results
 
 
-def figures(row: Row, results: list[Result]) -> tuple[float, float]:
+def figures(row: Row, results: list[Result], other: str) -> tuple[float, float]:
     """Medians over the rounds: (weft's, the one to compare with)."""
 
     def median(impl: str, field: str) -> float:
@@ -138,13 +160,13 @@ def figures(row: Row, results: list[Result]) -> tuple[float, float]:
 
     if row.against_own:
         return median("weft", row.field), median("weft", row.against_own)
-    return median("weft", row.field), median("tensorflow", row.field)
+    return median("weft", row.field), median(other, row.field)
 
 
-def summary(rows: list[Row], results: list[Result]) -> list[dict[str, Any]]:
+def summary(rows: list[Row], results: list[Result], other: str) -> list[dict[str, Any]]:
     lines = []
     for row in rows:
-        ours, theirs = figures(row, results)
+        ours, theirs = figures(row, results, other)
         ratio = ours / theirs if row.more_is_better else theirs / ours
         lines.append(
             {
@@ -177,10 +199,10 @@ SHOW: dict[str, Callable[[float], str]] = {
 }
 
 
-def show(lines: list[dict[str, Any]]) -> None:
+def show(lines: list[dict[str, Any]], other: str) -> None:
     table = Table(caption="medians; ratio: how far weft is ahead", min_width=72)
     table.add_column("benchmark")
-    for name in ("weft", "TensorFlow", "ratio", "target"):
+    for name in ("weft", other, "ratio", "target"):
         table.add_column(name, justify="right")
     table.add_column("")
     for line in lines:
@@ -203,10 +225,17 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=BENCHES, metavar="NAME", default=BENCHES)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="also write every result to this file")
+    parser.add_argument(
+        "--before", type=Path, help="compare with this checkout of weft, not with TensorFlow"
+    )
     options = parser.parse_args()
-    results = run_all(options.only, options.rounds)
-    lines = summary([row for row in ROWS if row.bench in options.only], results)
-    show(lines)
+    measured = sides(options.only, options.before)
+    results = run_all(options.only, options.rounds, measured)
+    rows = [row for row in ROWS if row.bench in options.only]
+    if options.before:
+        rows = [replace(row, target=_KEPT) for row in rows if not row.against_own]
+    lines = summary(rows, results, measured[-1].name)
+    show(lines, measured[-1].name)
     if options.json:
         options.json.write_text(json.dumps({"table": lines, "runs": results}, indent=1))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -188,3 +190,40 @@ def test_serialized_tensors(dtype: Any, content: bytes) -> None:
     wrong = (ResourceExhaustedError, InvalidArgumentError)
     with tf.Session() as session, pytest.raises(wrong):
         session.run(parsed)
+
+
+LONG = 1 << 22
+
+
+@pytest.mark.parametrize("make", [
+    lambda long: tf.reduce_sum(tf.ones([2, 3]), long),
+    lambda long: tf.reshape(tf.ones([2, 3]), long),
+    lambda long: tf.raw_ops.Fill(dims=long, value=1.0),
+    lambda long: tf.raw_ops.Fill(dims=tf.placeholder(tf.int32, [LONG]), value=1.0),
+    lambda long: tf.raw_ops.Fill(dims=tf.concat([long, [2]], 0), value=1.0),
+    lambda long: tf.strided_slice(tf.ones([2, 3]), long, long, long),
+    lambda long: tf.transpose(tf.ones([2, 3]), long),
+])  # fmt: skip
+def test_vectors_that_are_too_long_for_what_they_mean_are_not_read(make: Any) -> None:
+    """A graph of a few bytes can claim that many numbers."""
+    long = tf.constant(0, tf.int32, [LONG])
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ValueError):
+            make(long)
+        assert tracemalloc.get_traced_memory()[1] < 4 * LONG
+    finally:
+        tracemalloc.stop()
+
+
+def test_axes_that_are_named_very_often() -> None:
+    long = tf.placeholder(tf.int64, [None])
+    total = tf.reduce_sum(tf.ones([2, 3]), long)
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run(total, {long: np.tile([1, -1], LONG // 2)}).tolist() == [3.0, 3.0]
+            assert session.run(total, {long: np.tile([1, 0], LONG // 2)}) == 6.0
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"Invalid reduction dimension \(2"
+        ):
+            session.run(total, {long: np.full(LONG, 2)})

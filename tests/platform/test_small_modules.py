@@ -58,19 +58,6 @@ def test_switches_to_what_weft_does() -> None:
     assert not tf.control_flow_v2_enabled()
 
 
-@pytest.mark.parametrize(
-    "switch",
-    [
-        tf.enable_v2_behavior,
-        tf.enable_v2_tensorshape,
-        tf.enable_tensor_equality,
-    ],
-)
-def test_switches_that_are_refused(switch) -> None:
-    with pytest.raises(RuntimeError, match="not part of weft"):
-        switch()
-
-
 def test_is_tensor() -> None:
     x = tf.constant(1.0)
     slices = tf.IndexedSlices(x, tf.constant([0]))

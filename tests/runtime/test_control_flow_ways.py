@@ -234,6 +234,22 @@ class TestEachWay:
         for _ in range(3):
             np.testing.assert_allclose(sess.run([y, g], {x: 1.1}), [1.1**7, 7 * 1.1**6], rtol=1e-5)
 
+    def test_what_an_assignment_gives_is_a_value_in_the_next_iteration(self, sess):
+        v, total = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
+
+        def inner(j, w):
+            with tf.control_dependencies([w, total.assign_add(tf.reduce_sum(w))]):
+                return j + 1, v.assign_add([1.0, 1.0])
+
+        def outer(i, _):
+            return i + 1, tf.reduce_sum(tf.while_loop(lambda j, _: j < 2, inner, [0, v])[1])
+
+        y = tf.while_loop(lambda i, _: i < 2, outer, [0, 0.0], parallel_iterations=1)
+        for _ in range(3):
+            sess.run(tf.global_variables_initializer())
+            assert sess.run(y) == (2, 11.0)
+            assert sess.run(v).tolist() == [5.0, 6.0] and sess.run(total) == 24.0
+
     def test_map_and_scan(self, sess):
         x = tf.placeholder(tf.float32, [None, 2])
         y = tf.map_fn(lambda row: row * tf.reduce_sum(row), x)

@@ -95,3 +95,19 @@ def test_a_long_chain_is_cut_off_a_large_reduction(sess, monkeypatch, compute, s
     with tf.Session(config=tf.ConfigProto(), graph=sess.graph) as other:
         monkeypatch.setattr("weft.core.flags.XLA.value", False)
         np.testing.assert_allclose(compiled, other.run(total, {x: value}), rtol=1e-4)
+
+
+@pytest.mark.on_host
+def test_parts_of_kernels_that_stay_apart(sess, monkeypatch):
+    """Random blocks are computed once, whatever uses their words."""
+    texts = []
+
+    def noted(module):
+        compute_once(module)
+        texts.append(str(module))
+
+    monkeypatch.setattr("weft.runtime.xla.compile.compute_once", noted)
+    drawn = tf.reduce_max(tf.random_normal([20000], seed=1))
+    assert len({float(sess.run(drawn)) for _ in range(3)}) == 3
+    calls = [line for line in texts[-1].splitlines() if "call @weft_apart_" in line]
+    assert len(calls) == 2 and all('inlineable = "false"' in line for line in calls)

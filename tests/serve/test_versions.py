@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +173,36 @@ def test_labels_and_a_config_that_changes(start: Start, tmp_path: Path) -> None:
     file.write_text("model_config_list {")
     client.server.reload_or_complain()
     assert asked(client, version_label="canary") == 10.0
+
+
+def test_a_config_and_folders_that_are_looked_at_again_by_a_timer(
+    start: Start, tmp_path: Path
+) -> None:
+    folder = tmp_path / "m"
+    folder.mkdir()
+    for version in (1, 2):
+        add_version(folder, version, version * 10.0)
+    file = tmp_path / "models.config"
+    file.write_text(CONFIG.format(path=folder, canary=2))
+    client = start(config_file=str(file), poll_seconds=0.05, config_poll_seconds=0.05)
+    assert asked(client, version_label="canary") == 20.0
+    file.write_text(CONFIG.format(path=folder, canary=1))
+    until(lambda: asked(client, version_label="canary") == 10.0)
+    # A label for a version that is not there yet: it is given when the version has come.
+    every = CONFIG.replace("specific {{ versions: 1 versions: 2 }}", "all {{ }}")
+    file.write_text(every.format(path=folder, canary=3))
+    with pytest.raises(errors.FailedPreconditionError, match="not currently available"):
+        client.server.reload()
+    assert asked(client, version_label="canary") == 10.0
+    add_version(folder, 3, 30.0)
+    until(lambda: asked(client, version_label="canary") == 30.0)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_a_config_by_rpc(start: Start, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def _gradient_of_body(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     graph = backward_graph(op)
     backward = add_body(graph, f"{base}_backward", side.backward, inputs, side.dxs, keep=True)
     given = [convert_to_tensor(grads[i]) for i in side.outputs]
-    results = _call(graph, backward, [*given, *op.inputs, *saved, *late])
+    results = add_node(graph, backward, [*given, *op.inputs, *saved, *late])
     for tensor, dx in zip(results, side.dxs, strict=True):
         tensor.dims = dx.dims
     packed = nest.pack_sequence_as(found, results, expand_composites=True)
@@ -84,7 +84,8 @@ def _hand_on(op: Operation, side: ForwardBackward) -> list[Tensor]:
     return [op.outputs[results.index(tensor)] for tensor in side.saved]
 
 
-def _call(graph: Graph, function: FuncRef, inputs: list[Tensor]) -> list[Tensor]:
+def add_node(graph: Graph, function: FuncRef, inputs: list[Tensor]) -> list[Tensor]:
+    """The results of a new node that calls a function of the graph's library."""
     signature = graph._functions[function.name].message.signature
     types = [dtypes.as_dtype(arg.type) for arg in signature.output_arg]
     call = raw.StatefulPartitionedCall if signature.is_stateful else raw.PartitionedCall
@@ -100,7 +101,7 @@ def _has_control_flow(library: dict[str, Any], reference: FuncRef) -> bool:
 def _call_of_gradient(op: Operation, reference: FuncRef, given: list[Tensor]) -> list[Any]:
     """Calls a function that is made here: the gradient of `reference`."""
     graph = backward_graph(op)
-    return _call(graph, _gradient_function(graph, reference), [*op.inputs, *given])
+    return add_node(graph, _gradient_function(graph, reference), [*op.inputs, *given])
 
 
 def _gradient_function(graph: Graph, reference: FuncRef) -> FuncRef:

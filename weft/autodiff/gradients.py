@@ -312,10 +312,7 @@ class _Walk:
         function = gradient_function(op)
         if function is None:
             return
-        out = [
-            self._zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
-            for i, g in enumerate(sums)
-        ]
+        out = sums if hasattr(op, "_takes_missing_gradients") else self._filled(op, sums)
         with name_scope(op.name + "_grad"), self.graph._original_op(op):
             found = function(op, *out)
             found = list(found) if isinstance(found, (list, tuple)) else [found]
@@ -330,6 +327,13 @@ class _Walk:
         for i, (tensor, grad) in enumerate(zip(self.inputs(op), found, strict=True)):
             if grad is not None:
                 self._add(tensor, _checked(op, i, tensor, grad))
+
+    def _filled(self, op: Operation, sums: list[Any]) -> list[Any]:
+        """Gradients with zeros for outputs that nothing has come for."""
+        return [
+            self._zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
+            for i, g in enumerate(sums)
+        ]
 
     def _zeros(self, op: Operation, i: int) -> Any:
         if self.loops is None:

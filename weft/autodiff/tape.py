@@ -76,7 +76,7 @@ class GradientTape:
     def _start_eagerly(self, graph: EagerGraph) -> None:
         """The graph may have let go of what was recorded before a pause."""
         before = self._operations()
-        graph.start_recording()
+        graph.start_recording(self._orders)
         if graph._ops is not self._ops:
             self._added |= before
             self._recorded = []
@@ -87,7 +87,12 @@ class GradientTape:
         self._recorded[-1].append(len(self._ops))
         self._recording = False
         if isinstance(self._graph, EagerGraph):
-            self._graph.stop_recording()
+            self._graph.stop_recording(self._orders)
+
+    @property
+    def _orders(self) -> int:
+        """A persistent tape may differentiate its own gradients."""
+        return 2 if self._persistent else 1
 
     def watch(self, tensor: Any) -> None:
         """Tensors or variables with respect to which there shall be gradients."""

@@ -11,28 +11,33 @@ import gc
 import itertools
 import random
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
+from weft.client.known_calls import KnownCall, can_be_known, gives_object, key_of
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.core.errors import raise_from
 from weft.core.exceptions import kind_of, message_of
 from weft.graph import stacks
+from weft.graph.apply import apply_anew
 from weft.graph.graph import GraphKeys, infer_shapes
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Attrs, Operation
 from weft.graph.tensor import Tensor
 from weft.ops.functions.func_graph import FuncGraph
-from weft.ops.kit.eager import EagerGraph, EagerNode, EagerTensor
+from weft.ops.kit.eager import EagerGraph, EagerNode, EagerOperation, EagerTensor
+from weft.ops.kit.room import check_declared
 from weft.runtime.host.interpret import Context
 from weft.runtime.resources import ResourceStore
 
 _MAX_INT32 = 2**31 - 1
 # Tensors and operations point at each other, so that only the collector of garbage frees them.
 _BYTES_BETWEEN_COLLECTIONS = 1 << 29
+_MAX_KNOWN = 4096  # kinds of calls
+_OBJECTS = (dtypes.resource, dtypes.variant)
 _NOT_KEPT = {
     value for key, value in vars(GraphKeys).items() if isinstance(value, str) and key[0] != "_"
 } - {GraphKeys.GLOBAL_STEP}  # fmt: skip
@@ -40,6 +45,8 @@ _NOT_KEPT = {
 
 class EagerExecution(EagerGraph):
     """The one graph of eager execution, shared by all threads."""
+
+    knows_calls = True
 
     def __init__(self) -> None:
         self._random: random.Random | None = None
@@ -49,6 +56,7 @@ class EagerExecution(EagerGraph):
         self._recorders = 0
         self._serial = itertools.count(1)
         self._programs: dict[Any, Any] = {}
+        self._known: dict[Any, KnownCall] = {}
         self._new_bytes = 0
         self.symbolic: FuncGraph | None = None
         # Checkpoints that have values for variables that are not made yet.
@@ -74,13 +82,99 @@ class EagerExecution(EagerGraph):
                 )
         if self._has_new_variables and self.restoring:
             self._restore_new_variables(definition, inputs)
-        op = Operation(self, definition, self._node_name(name), inputs, output_types, attrs, [])
+        op = self._new(definition, self._node_name(name), inputs, output_types, attrs)
+        self._apply_scopes(op)
+        if definition.is_constant:
+            return self._keep(op, [attrs["value"]])
+        return self._keep(op, self._computed(op))
+
+    def _new(
+        self, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
+        output_types: Sequence[DType], attrs: Attrs,
+    ) -> Operation:  # fmt: skip
+        op: Operation
+        if any(dtype in _OBJECTS for dtype in output_types):
+            op = Operation(self, definition, name, inputs, list(output_types), attrs, [])
+            for tensor in op.outputs:
+                tensor.__class__ = EagerTensor
+        else:
+            op = EagerOperation(self, definition, name, inputs, output_types, attrs)
+        op._id = next(self._serial)
+        return op
+
+    def call_known(self, definition: OpDef, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """The result of an operation; in a short way if a call like this was made before."""
+        key = key_of(definition, args, named)
+        known = None if key is None else self._known.get(key)
+        if known is not None:
+            inputs = known.inputs(args, named)
+            for tensor in inputs:
+                if tensor.op.graph is not self:
+                    return apply_anew(definition, args, named)
+            return self._call_again(definition, known, inputs, named.get("name"))
+        result = apply_anew(definition, args, dict(named))
+        if key is not None and can_be_known(definition) and len(args) <= len(definition.params):
+            self._learn(key, result.op, args, named)
+        return result
+
+    def _learn(self, key: Any, op: Operation, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if op.graph is self and not gives_object(op):
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = KnownCall(op, args, named)
+
+    def _call_again(
+        self, definition: OpDef, known: KnownCall, inputs: tuple[Tensor, ...], name: str | None
+    ) -> Tensor:
+        if self._has_new_variables and self.restoring:
+            self._restore_new_variables(definition, inputs)
+        full = self.unique_name(definition.name) if name is None else self._node_name(name)
+        attrs, types = dict(known.attrs), (known.dtype,)
+        op = EagerOperation(self, definition, full, inputs, types, attrs)
         op._id = next(self._serial)
         self._apply_scopes(op)
-        values = op._value = self._computed(op)
+        values = [tensor.op._value[tensor.value_index] for tensor in inputs]
+        try:
+            if not known.has_seen(inputs, values):
+                outputs = op.outputs
+                known.infer(op, values)
+                check_declared(outputs)
+            with np.errstate(all="ignore"):
+                op._value = known.call(np, values)
+        except Exception as error:
+            _raise_marked(op, error)
+        self._new_bytes += op._value[0].nbytes
+        self._note(op)
+        return op.new_output(0)
+
+    def add_call(
+        self,
+        definition: OpDef,
+        inputs: tuple[Tensor, ...],
+        output_types: list[DType],
+        attrs: Attrs,
+        name: str,
+        compute: Callable[[list[Any]], list[Any]],
+    ) -> Operation:
+        """Adds an operation that calls a function: `compute` gives its results for values."""
+        self.restore_new_variables()
+        op = self._new(definition, name, inputs, output_types, attrs)
+        try:
+            values = compute([tensor.op._value[tensor.value_index] for tensor in inputs])
+        except errors.OpError as error:
+            raise_from(type(error)(None, None, f"{error.message} [Op:{name}]"), error)
+        return self._keep(op, values)
+
+    def _keep(self, op: Operation, values: list[Any]) -> Operation:
+        """Gives an operation its values."""
+        op._value = values
         for tensor, value in zip(op.outputs, values, strict=True):
-            tensor.__class__ = EagerTensor
             self._settle(op, tensor, value)
+        self._note(op)
+        return op
+
+    def _note(self, op: Operation) -> None:
+        """A tape that records keeps operations; else they need not know their inputs."""
         if self._recorders:
             self._ops.append(op)
         else:
@@ -88,7 +182,6 @@ class EagerExecution(EagerGraph):
         if self._new_bytes > _BYTES_BETWEEN_COLLECTIONS:
             self._new_bytes = 0
             gc.collect()
-        return op
 
     def _restore_new_variables(self, definition: OpDef, inputs: tuple[Tensor, ...]) -> None:
         """Before a variable is used for the first time: by then its owner knows it."""
@@ -107,21 +200,20 @@ class EagerExecution(EagerGraph):
         definition = op.definition
         if definition.name.startswith("Placeholder"):
             raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
+        outputs = op.outputs  # which have dims while somebody holds them
         try:
             if definition.shape_rule is not None:
                 infer_shapes(op)
+            check_declared(outputs)
             return list(self._run(op))
-        except errors.OpError as error:
-            raise _marked(type(error), error.message, op) from None
         except Exception as error:
-            message = str(error) if type(error) in (ValueError, TypeError) else message_of(error)
-            raise_from(_marked(kind_of(error), message, op), error)
+            _raise_marked(op, error)
 
     def _settle(self, op: Operation, tensor: Tensor, value: Any) -> None:
         if isinstance(value, (np.ndarray, np.generic)):
             tensor.dims = value.shape
             self._new_bytes += value.nbytes
-        elif tensor.dtype is dtypes.resource and not op.inputs:
+        elif tensor.dtype is dtypes.resource and not op.inputs and not op.definition.calls:
             self._has_new_variables = True
             weakref.finalize(tensor, self._resources.remove, value).atexit = False
 
@@ -156,14 +248,19 @@ class EagerExecution(EagerGraph):
 
     # ---- recording ----
 
-    def start_recording(self) -> None:
+    @property
+    def recorders(self) -> int:
+        """How often gradients of what is done now may be taken one after the other."""
+        return self._recorders
+
+    def start_recording(self, orders: int = 1) -> None:
         """From now on operations keep their inputs. The list of them is the tapes' that record."""
         if not self._recorders:
             self._ops = []
-        self._recorders += 1
+        self._recorders += orders
 
-    def stop_recording(self) -> None:
-        self._recorders -= 1
+    def stop_recording(self, orders: int = 1) -> None:
+        self._recorders -= orders
         if not self._recorders:
             self._ops = []
 
@@ -190,6 +287,8 @@ class EagerExecution(EagerGraph):
         self._seed = seed
         self._random = random.Random(seed)
         self._generators.clear()
+        if "_resources" in vars(self):
+            self._resources.rng.clear()  # of functions
 
     @property
     def _last_id(self) -> int:
@@ -199,6 +298,14 @@ class EagerExecution(EagerGraph):
 
     def _generator_of(self, op: Operation) -> Any:
         return op.type, repr([(k, v) for k, v in sorted(op.attrs.items()) if k[0] != "_"])
+
+
+def _raise_marked(op: Operation, error: Exception) -> NoReturn:
+    """Raises what a kernel or a shape rule has raised, as TensorFlow does for the operation."""
+    if isinstance(error, errors.OpError):
+        raise _marked(type(error), error.message, op) from None
+    message = str(error) if type(error) in (ValueError, TypeError) else message_of(error)
+    raise_from(_marked(kind_of(error), message, op), error)
 
 
 def _marked(kind: Any, message: str, op: Operation) -> Exception:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from weft.core import dtypes
 
@@ -239,6 +239,9 @@ class TensorShape:
 
     _dims_tuple: Dims
 
+    # Whether sizes are plain numbers (`tf.enable_v2_tensorshape`) instead of `Dimension`s.
+    plain_sizes: ClassVar[bool] = False
+
     def __init__(self, dims: Any) -> None:
         self._dims_tuple = dims_of(dims)
 
@@ -305,16 +308,17 @@ class TensorShape:
     def __bool__(self) -> bool:
         return self._dims_tuple is not None
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def __iter__(self) -> Iterator[Any]:
         if self._dims_tuple is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter([Dimension(d) for d in self._dims_tuple])
+        return iter(self._dims_tuple if self.plain_sizes else self.dims or ())
 
     def __getitem__(self, key: Any) -> Any:
         dims = self._dims_tuple
         if isinstance(key, slice):
             return TensorShape.from_dims(_slice_unknown(key) if dims is None else dims[key])
-        return Dimension(None if dims is None else dims[key])
+        size = None if dims is None else dims[key]
+        return size if self.plain_sizes else Dimension(size)
 
     def concatenate(self, other: Any) -> TensorShape:
         """The dimensions of `self`, then those of `other`; unknown when either rank is."""
@@ -435,7 +439,7 @@ class TensorShape:
         dims = self._dims_tuple
         if dims is None:
             return "<unknown>"
-        sizes = ["?" if d is None else str(d) for d in dims]
+        sizes = ["?" if d is None and not self.plain_sizes else str(d) for d in dims]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 

@@ -13,6 +13,7 @@ from weft.graph.tensor import Tensor
 
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
+_MAX_RANK = 254  # no tensor has more dimensions; a longer vector is no shape
 _NOT_CONSTANT = object()
 
 
@@ -100,12 +101,14 @@ def constant_value_as_dims(tensor: Tensor) -> Dims:
             raise ValueError("Received a scalar with value other than -1 as a shape")
         if value.ndim > 1:
             raise ValueError(f"Shape {value.shape} must have rank 1")
-        return tuple(None if d == -1 else int(d) for d in value.tolist())
-    known = _partial_dims(tensor, 0)
-    if known is not None:
-        return known
-    length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
-    return None if length is None else (None,) * length
+        return _as_dims(value)
+    return _vector(tensor, 0)
+
+
+def _as_dims(value: np.ndarray) -> Dims:
+    if value.size > _MAX_RANK:
+        return None
+    return tuple(None if d == -1 else int(d) for d in value.tolist())
 
 
 def _partial_dims(tensor: Tensor, depth: int) -> Dims:
@@ -115,7 +118,7 @@ def _partial_dims(tensor: Tensor, depth: int) -> Dims:
         return None
     value = constant_value(tensor)
     if value is not None and value.ndim == 1:
-        return tuple(None if d == -1 else int(d) for d in value.tolist())
+        return _as_dims(value)
     if op.definition.measures == "shape" and op.definition.single_output:
         return op.inputs[0].dims
     if op.type in ("Cast", "Identity", "StopGradient"):
@@ -139,7 +142,8 @@ def _partial_dims(tensor: Tensor, depth: int) -> Dims:
 def _vector(tensor: Tensor, depth: int) -> Dims:
     dims = _partial_dims(tensor, depth)
     if dims is None and tensor.dims is not None and len(tensor.dims) == 1:
-        return None if tensor.dims[0] is None else (None,) * tensor.dims[0]
+        length = tensor.dims[0]
+        return None if length is None or length > _MAX_RANK else (None,) * length
     return dims
 
 

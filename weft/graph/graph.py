@@ -45,6 +45,7 @@ class Graph(ScopedGraph):
 
     __slots__ = ("building_function", "seed")
 
+    knows_calls = False  # whether it has a short way for calls like earlier ones: `call_known`
     # Whether conditionals and loops are made of functions: in all graphs of a class.
     # TensorFlow's environment variables are asked once, when it is imported.
     functional_control_flow = any(os.environ.get(name, "0") != "0" for name in _FUNCTIONAL)
@@ -67,6 +68,10 @@ class Graph(ScopedGraph):
         # A graph that will be the body of a function, made inside of `outer_graph`.
         self.building_function = False
         self.outer_graph: Graph | None = None
+
+    def call_known(self, definition: OpDef, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """What `apply_op` does, where `knows_calls` says that there may be a short way."""
+        raise NotImplementedError
 
     # ---- content ----
 
@@ -353,12 +358,12 @@ class Graph(ScopedGraph):
         return graph_def(self, from_version or 0, add_shapes)
 
 
-def infer_shapes(op: Operation) -> None:
+def infer_shapes(op: Operation, context: ShapeContext | None = None) -> None:
     """Sets the dims of the outputs from the op's shape rule."""
     rule = op.definition.shape_rule
     assert rule is not None
     try:
-        found = rule(ShapeContext(op))
+        found = rule(context or ShapeContext(op))
     except (OpError, TypeError):
         raise
     except Exception as error:

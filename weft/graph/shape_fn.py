@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Dims = tuple[int | None, ...] | None
 Rule = Callable[["ShapeContext"], Any]
+_MOST_READ = 1 << 16
 
 
 class ShapeContext:
@@ -52,11 +53,14 @@ class ShapeContext:
         return self.attrs[name]
 
     def value(self, i: int) -> np.ndarray | None:
-        """The value of input `i` if the graph alone determines it."""
+        """The value of input `i` if the graph alone determines it, and it is not too long to read.
+
+        A few bytes of a graph may claim a thousand million equal numbers.
+        """
         from weft.graph.constant_value import constant_value
 
         value: np.ndarray | None = constant_value(self._op.inputs[i])
-        return value
+        return None if value is None or value.size > _MOST_READ else value
 
     def partial(self, i: int) -> Dims:
         """Input `i`, an integer vector, read as dims: None where a component is not known."""

@@ -68,6 +68,9 @@ class Tensor:
     # Programs read it to give classes of their own the same operators.
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = set()
 
+    # Whether `==` compares values where tensors have them (`tf.enable_tensor_equality`).
+    _USE_EQUALITY: ClassVar[bool] = False
+
     if TYPE_CHECKING:  # installed by weft.ops.operators
 
         def __add__(self, other: Any) -> Tensor: ...
@@ -199,10 +202,6 @@ class Tensor:
         raise TypeError(f"'Tensor' object cannot be interpreted as an integer ({self.name})")
 
     __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        # TensorFlow 1 compares tensors by identity, so that they can be keys of dictionaries.
-        return self is other
 
     def __copy__(self) -> Tensor:
         return self

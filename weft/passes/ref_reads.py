@@ -7,6 +7,7 @@ the reference itself, which is read when they run.
 
 from __future__ import annotations
 
+from weft.graph.op_def import REGISTRY
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
@@ -36,6 +37,24 @@ def _follow(graph: ClientGraph, reads: set[Node]) -> None:
         used = [n for n, _ in node.inputs if n in reads and n not in node.controls]
         if node not in reads and used:
             node.controls = [*node.controls, *dict.fromkeys(used)]
+
+
+def fetch_values(graph: ClientGraph) -> None:
+    """Reads the references that the graph hands out, at its end: what takes them wants values."""
+    for i, edge in enumerate(graph.fetches):
+        if is_reference(edge):
+            read = _read(edge)
+            graph.nodes.append(read)
+            graph.fetches[i] = read, 0
+
+
+def _read(edge: Edge) -> Node:
+    node, i = edge
+    dtype = node.dtypes[i].base_dtype
+    definition = REGISTRY["Identity"]
+    return Node(
+        f"{node.name}/read", definition, {"T": dtype}, [edge], [], [dtype], [node.dims[i]], node.op
+    )
 
 
 def is_reference(edge: Edge) -> bool:

@@ -17,7 +17,7 @@ from weft.core import dtypes
 from weft.core.errors import CancelledError
 from weft.graph.function import body_of, function_named
 from weft.graph.function_def import Body
-from weft.graph.op_def import FuncRef
+from weft.graph.op_def import FuncRef, lookup
 from weft.passes.client_graph import ClientGraph, Node
 from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.inline import inline
@@ -26,7 +26,7 @@ from weft.passes.prune import prune
 from weft.runtime.continuation import StepContext
 from weft.runtime.limits import RunningSteps, in_session
 from weft.runtime.plan import Plan
-from weft.runtime.resources import ResourceStore
+from weft.runtime.resources import ResourceStore, Variable
 
 _serial = itertools.count()
 
@@ -47,6 +47,22 @@ def client_graph(body: Body, library: dict[str, Any], name: str) -> ClientGraph:
         node.device = ""
     finish(graph, ALL)
     return graph
+
+
+def name_variables(graph: ClientGraph, values: Sequence[Any]) -> None:
+    """Makes arguments that are variables nodes that name them, which a program can hold."""
+    definition = lookup("VarHandleOp")
+    for (node, _), value in zip(graph.feeds, values, strict=True):
+        if isinstance(value, Variable):
+            node.definition, node.attrs = definition, _name_of(value)
+    graph.feeds = [edge for edge in graph.feeds if edge[0].definition is not definition]
+
+
+def _name_of(cell: Variable) -> dict[str, Any]:
+    return {
+        "container": cell.container, "shared_name": cell.name, "dtype": cell.dtype,
+        "shape": cell.dims,
+    }  # fmt: skip
 
 
 class Function:
@@ -157,6 +173,31 @@ class Instance:
         """Ends calls that wait; there can be no further ones."""
         self.is_closed = True
         self._running.close(CancelledError(None, None, "Function call was cancelled"))
+
+
+class BoundInstance:
+    """A graph with all calls in it replaced, for arguments some of which are always the same
+    variables: its programs read and write those themselves.
+
+    `label` goes before the names of resources that have none of their own.
+    """
+
+    def __init__(
+        self, graph: ClientGraph, store: ResourceStore, values: Sequence[Any], label: str = ""
+    ) -> None:
+        name_variables(graph, values)
+        self._places = [i for i, v in enumerate(values) if not isinstance(v, Variable)]
+        self._variables = [v for v in values if isinstance(v, Variable)]
+        for node in graph.nodes:
+            node.device = ""
+            if node.definition.is_handle and not node.attrs.get("shared_name"):
+                node.name = f"{label}/{node.name}"
+        finish(graph, ALL)
+        self._instance = Instance(graph, store)
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The results of a call, on the host; `values` are all arguments."""
+        return self._instance([values[i] for i in self._places])
 
 
 _OBJECTS = (dtypes.resource, dtypes.variant)

@@ -96,8 +96,9 @@ class Plan:
         with self.store.lock:
             if self.refused:
                 self._arrange_anew()
-            if self.refused or self.prepared.generation != self.store.generation:
+            if self.refused or not self.prepared.is_up_to_date():
                 self._prepare()
+            self.prepared.generation = self.store.generation
             return self.prepared
 
     def _prepare(self) -> None:

@@ -76,7 +76,7 @@ class Prepared:
         self.feed_slots, self.fetch_slots = plan.feed_slots, plan.fetch_slots
         self.generation = plan.store.generation
         self.template: list[Any] = [None] * len(plan.slots)
-        cells = self._resolve()
+        self.cells = cells = self._resolve()
         self.units = [self._unit(unit, cells, refuse) for unit in self.layout.units]
         self.whole = self._whole()
         self.by_node: TaskGraph | None = None
@@ -93,12 +93,7 @@ class Prepared:
         """Fills handles and constants in; the objects that handles name."""
         slots, cells = self.plan.slots, dict[Edge, Any]()
         for node in self.layout.handles:
-            try:
-                call = bind(node.definition, node.attrs)
-                cell = call(np, (), Context(self.plan.store_of(node), node))[0]
-            except Exception as error:
-                raise_from(with_node(error, node), error)
-            cells[node, 0] = cell
+            cell = cells[node, 0] = self._named_by(node)
             if (node, 0) in slots:  # those inside loops have no slot of their own
                 self.template[slots[node, 0]] = cell
         for node in self.layout.constants:
@@ -107,6 +102,18 @@ class Prepared:
             # What hands a reference on gives the cell it was given.
             self.template[slots[edge]] = cells[root]
         return cells
+
+    def _named_by(self, node: Node) -> Any:
+        """The object that a handle names, made if there is none."""
+        try:
+            call = bind(node.definition, node.attrs)
+            return call(np, (), Context(self.plan.store_of(node), node))[0]
+        except Exception as error:
+            raise_from(with_node(error, node), error)
+
+    def is_up_to_date(self) -> bool:
+        """Whether what the store has lost is nothing that this holds."""
+        return all(self._named_by(node) is self.cells[node, 0] for node in self.layout.handles)
 
     def _unit(
         self, unit: Unit, cells: dict[Edge, Any], refuse: Callable[[Node], object]

@@ -89,7 +89,7 @@ class ModelServer:
         self._grpc: GrpcFront | None = None
         self._http: HttpFront | None = None
         self._watch: threading.Thread | None = None
-        self._config_text = ""
+        self._config_text: str | None = ""
         self._config_lock = threading.Lock()
         self.grpc_port = self.rest_port = 0
         self.addresses: list[str] = []
@@ -209,9 +209,13 @@ class ModelServer:
             text = file_io.read_file_to_string(self.options.config_file)
             if if_changed and text == self._config_text:
                 return
-            configs = read_config(text)
             self._config_text = text
-            self._configure(configs)
+            configs = read_config(text)
+            try:
+                self._configure(configs)
+            except errors.OpError:
+                self._config_text = None  # a version that is lacking may come
+                raise
 
     def reload_or_complain(self, if_changed: bool = False) -> None:
         """As `reload`, for who cannot be told."""

@@ -298,3 +298,32 @@ def test_a_draw_behind_its_block_stays_with_the_last_class_of_weight() -> None:
     weights[0, [3, 70]] = 1e-300, 1.0
     drawn = blockwise.find(np, weights, np.array([[1.0 - 1e-16, 0.0, 0.5]]))
     assert drawn.tolist() == [[70, 3, 70]]
+
+
+MANY = [
+    lambda xp, rng, shape: philox.uniform(xp, rng, shape, np.float32),
+    lambda xp, rng, shape: philox.uniform(xp, rng, shape, np.float64),
+    lambda xp, rng, shape: philox.uniform(xp, rng, shape, np.float16),
+    lambda xp, rng, shape: philox.normal(xp, rng, shape, np.float32),
+    lambda xp, rng, shape: philox.normal(xp, rng, shape, np.float64),
+    lambda xp, rng, shape: philox.uniform_int(xp, rng, shape, -5, 900, np.int32),
+    lambda xp, rng, shape: philox.uniform_int(xp, rng, shape, -5, 900, np.int64),
+]
+
+
+@pytest.mark.on_host
+@pytest.mark.parametrize("draw", MANY)
+def test_many_values_of_blocks_drawn_once(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where blocks have a loop of their own, the values are those of a loop over all values."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    rng, shape = np.array([1, 2, 2**32 - 9, 2**32 - 1, 2**32 - 1, 3], np.uint32), (61, 77)
+    found = []
+    for many in (1, 2**30):
+        monkeypatch.setattr(philox, "_MANY", many)
+        lowered = jax.jit(lambda rng: draw(jax.numpy, rng, shape)).lower(rng)
+        assert ("weft_apart_" in lowered.as_text()) == (many == 1)
+        found.append(np.asarray(lowered.compile()(rng)))
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], draw(np, rng, shape), rtol=1e-5, atol=1e-6)

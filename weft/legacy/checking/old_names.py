@@ -6,7 +6,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from weft.legacy.old import table
+from weft.legacy.old import python_rows, table
 from weft.legacy.old.python2 import statements
 from weft.legacy.old.python2.meaning import keep_meaning as keep_meaning
 from weft.legacy.old.python2.program import imported_files as imported_files
@@ -24,13 +24,25 @@ _EVERYDAY = frozenset(
 BUILTINS = {name: row for (holder, name), row in table.NAMES.items() if holder == "builtins"}
 
 
-def name_row(path: str) -> Row | None:
-    """The row of a module's name, `numpy.float`, where the installed module lacks it."""
+def name_row(path: str, python: int = 3) -> Row | None:
+    """The row of a module's name, `numpy.float`, where the installed module lacks it.
+
+    In Python 2 a name counts as well that is there and refuses text today, as `pickle.load` does.
+    """
     holder, _, name = path.rpartition(".")
     row = table.NAMES.get((holder, name)) or table.MODULES.get(path)
+    if python == 2 and (strict := _stricter_row(holder, name)) is not None:
+        return strict
     if row is None or row.kind == "changed" or _is_there(holder, name):
         return None
     return row
+
+
+def _stricter_row(holder: str, name: str) -> Row | None:
+    """The row of a name that took text in Python 2, by its module's name of then or of today."""
+    module = table.MODULES.get(holder)
+    row = table.NAMES.get((holder if module is None else module.substitute, name))
+    return row if row is not None and row.reason == python_rows.STRICTER else None
 
 
 def row_before_1_0(path: str) -> Row | None:

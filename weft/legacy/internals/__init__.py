@@ -24,6 +24,7 @@ from weft.core.nest import levels
 from weft.graph import collection_def
 from weft.graph.meta_graph_parts import op_list
 from weft.graph.op_def import REGISTRY
+from weft.lib.platform import behavior
 from weft.lib.rnn import cells
 from weft.storage.tf_record import RecordReader
 
@@ -31,8 +32,8 @@ from weft.storage.tf_record import RecordReader
 class tf2:
     @staticmethod
     def enabled() -> bool:
-        """weft is TensorFlow 1: graphs, never eager."""
-        return False
+        """Whether the program turned on TensorFlow 2's behavior."""
+        return behavior.v2_behavior_enabled()
 
 
 class RecordPoller:

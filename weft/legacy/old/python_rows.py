@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 
+STRICTER = "stricter since Python 3"
 PYTHON_3 = "gone since Python 3"
 _OWN = "weft.legacy.old.python_behaviour"
 _MODULES = "weft.legacy.old.modules"
@@ -350,13 +351,13 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "changed",
-        "stricter since Python 3",
+        STRICTER,
         "pickle",
         {name: f"{_OWN}.{name}" for name in ("load", "loads", "dump")},
     ),
     (
         "changed",
-        "stricter since Python 3",
+        STRICTER,
         "hashlib",
         {
             name: f"{_OWN}.{name}"

@@ -22,8 +22,16 @@ _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 class OldNames:
     """The edits of one file, and the imports that they need."""
 
-    def __init__(self, source: Source, names: Names, scopes: Scopes, own: frozenset[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        names: Names,
+        scopes: Scopes,
+        own: frozenset[str],
+        python: int = 3,
+    ) -> None:
         self._source, self._names, self._scopes, self._own = source, names, scopes, own
+        self._python = python  # what it was written for
         self._gone_builtins = old_names.gone_builtins(source.tree) if source.tree else set()
         self.imports: set[str] = set()
         self.left: list[tuple[int, str]] = []  # (offset, name) of what could not be edited
@@ -72,7 +80,7 @@ class OldNames:
 
     def _place(self, module: str, alias: Alias) -> str | None:
         """Where a name that is imported from a module is today; None: where it was."""
-        row = old_names.name_row(f"{module}.{alias.name}")
+        row = old_names.name_row(f"{module}.{alias.name}", self._python)
         if row is not None and row.substitute and not row.substitute.startswith("pip "):
             return row.substitute
         above = None if self._is_there(module) else old_names.module_row(module)
@@ -103,7 +111,7 @@ class OldNames:
         if parts[0] in (*self._own, known.ROOT):
             return
         for i in range(1, len(chain.parts)):
-            row = old_names.name_row(".".join(parts[: before + i + 1]))
+            row = old_names.name_row(".".join(parts[: before + i + 1]), self._python)
             if row is not None and row.substitute and not row.substitute.startswith("pip "):
                 bound = ".".join(parts[: before + 1])
                 new = self._expression(row.substitute, chain.parts[0].text, bound)

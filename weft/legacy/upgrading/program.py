@@ -59,7 +59,7 @@ def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:
     notes += [
         f"{each.where}: {each.name} is not in weft" for each in reader.lacking_after_upgrade()
     ]
-    edits = _edits(translated, own, reader, notes)
+    edits = _edits(translated, own, reader, notes, source.python)
     if source.path.suffix == ".ipynb":
         return _notebook(source, edits, notes)
     after = apply(translated.text, edits)
@@ -75,13 +75,15 @@ def _translated(source: Source, notes: list[str]) -> Source:
     return source_of(source.path, text)
 
 
-def _edits(source: Source, own: frozenset[str], reader: Reader, notes: list[str]) -> list[Edit]:
+def _edits(
+    source: Source, own: frozenset[str], reader: Reader, notes: list[str], python: int
+) -> list[Edit]:
     names, scopes = Names(source), Scopes(source.tree)
     found = [
         *tensorflow_names.edits_of_imports(source, reader.is_own_file),
         *tensorflow_names.edits_of_chains(source, names, scopes),
     ]
-    old = OldNames(source, names, scopes, own)
+    old = OldNames(source, names, scopes, own, python)
     needed = set(old.imports)
     if any(edit.text == tensorflow_names.LEGACY for edit in found):
         needed.add(tensorflow_names.LEGACY_IMPORT)

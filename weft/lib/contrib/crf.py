@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.shapes import dimension_value
 from weft.graph.graph import Tensor
 from weft.lib.rnn.cells import RNNCell
 from weft.lib.rnn.dynamic import dynamic_rnn
@@ -25,7 +26,7 @@ from weft.ops.state import variable_scope as vs
 
 def _by_length(inputs: Tensor, one_step: Callable[[], Any], more: Callable[[], Any]) -> Any:
     """Sequences of one step have no transitions, and nothing to loop over."""
-    steps = inputs.shape[1].value or array.shape(inputs)[1]
+    steps = dimension_value(inputs.shape[1]) or array.shape(inputs)[1]
     return smart_cond(math.equal(steps, 1), one_step, more)
 
 
@@ -103,7 +104,7 @@ def crf_log_likelihood(
     """The log of the probability of the given tags, and the transitions: a variable by default."""
     transitions = transition_params
     if transitions is None:
-        transitions = vs.get_variable("transitions", [inputs.shape[2].value] * 2)
+        transitions = vs.get_variable("transitions", [dimension_value(inputs.shape[2])] * 2)
     log_score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transitions)
     return log_score - crf_log_norm(inputs, sequence_lengths, transitions), transitions
 
@@ -122,7 +123,7 @@ def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Ten
 
 def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:
     """The sum of the scores of the transitions between the given tags."""
-    tags = transition_params.get_shape()[0].value
+    tags = dimension_value(transition_params.get_shape()[0])
     places = tag_indices[:, :-1] * tags + tag_indices[:, 1:]
     scores = gather.gather(array.reshape(transition_params, [-1]), places)
     return reduce.reduce_sum(scores * _mask(tag_indices, sequence_lengths)[:, 1:], 1)
@@ -139,7 +140,7 @@ class _TransitionCell(RNNCell):
     def __init__(self, transition_params: Any) -> None:
         super().__init__()
         self._transition_params = array.expand_dims(transition_params, 0)
-        self._num_tags = transition_params.shape[0].value
+        self._num_tags = dimension_value(transition_params.shape[0])
 
     @property
     def state_size(self) -> int:
@@ -230,7 +231,7 @@ def crf_decode(
         ways = array.reverse_sequence(ways, counts, seq_dim=1)
         end = array.expand_dims(casts.cast(argmax(last, axis=1), dtypes.int32), axis=-1)
         tags, _ = dynamic_rnn(
-            CrfDecodeBackwardRnnCell(potentials.shape[2].value),
+            CrfDecodeBackwardRnnCell(dimension_value(potentials.shape[2])),
             ways,
             sequence_length=counts,
             initial_state=end,

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.shapes import dimension_value
 from weft.graph.tensor import Tensor
 from weft.lib.contrib.layers.dense import fully_connected
 from weft.lib.contrib.layers.initializers import xavier_initializer
@@ -144,10 +145,10 @@ class GridRNNCell(RNNCell):
 
     def _take_inputs(self, inputs: Any, hidden: _Hidden) -> None:
         """Projects the inputs to what their dimensions had before the step."""
-        if inputs is None or not self._inputs or not inputs.shape.with_rank(2)[1].value:
+        if inputs is None or not self._inputs or not dimension_value(inputs.shape.with_rank(2)[1]):
             return
         parts = split(value=inputs, num_or_size_splits=len(self._inputs), axis=1)
-        shape = [parts[0].shape.with_rank(2)[1].value, self._units]
+        shape = [dimension_value(parts[0].shape.with_rank(2)[1]), self._units]
         targets = {"m": hidden.before}
         if self._cell_state_size > self._units:
             targets["c"] = hidden.memory

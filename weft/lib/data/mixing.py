@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.shapes import dimension_value
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
@@ -185,11 +186,11 @@ def _estimated(target: Tensor, classes: Dataset, batch: int = 32, smoothing: int
     """The distribution of classes, as far as it has been seen."""
     from weft.lib.data.experimental_calls import scan, unbatch
 
-    count = target.shape[0].value or raw.Shape(target)[0]
+    count = dimension_value(target.shape[0]) or raw.Shape(target)[0]
     start = raw.Fill([count], np.int64(smoothing))
 
     def update(seen: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        hot = raw.OneHot(c, seen.shape[0].value, np.int64(1), np.int64(0))
+        hot = raw.OneHot(c, dimension_value(seen.shape[0]), np.int64(1), np.int64(0))
         seen = seen + math.reduce_sum(hot, 0)
         share = math.cast(math.truediv(seen, math.reduce_sum(seen)), dtypes.float32)
         return seen, raw.Tile(raw.ExpandDims(share, 0), [batch, 1])

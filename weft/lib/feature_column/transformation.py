@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.hints import hinted
+from weft.core.shapes import dimension_value
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.lib.feature_column.base import FeatureColumn
@@ -121,7 +122,7 @@ def verify_static_batch_size_equality(tensors: Any, columns: Any) -> None:
     """As far as batch sizes are known, they are the same for all columns."""
     first = None
     for tensor, column in zip(tensors, columns, strict=True):
-        size = tensor.shape[0].value
+        size = dimension_value(tensor.shape[0])
         if size is None:
             continue
         if first is None:

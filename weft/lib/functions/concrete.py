@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from weft.client.eager import EagerExecution
 from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
@@ -15,6 +17,7 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec, type_spec_from_value
 from weft.lib.functions.arguments import Arguments
+from weft.lib.functions.compiled import CompiledFunction
 from weft.lib.functions.eager_calls import run_body
 from weft.lib.functions.placeholders import placeholders
 from weft.ops.functions.func_graph import share_functions
@@ -172,14 +175,20 @@ class ConcreteFunction:
 
     def _called(self, inputs: list[Tensor]) -> Any:
         """The results for arguments and captured tensors: from a new node, or at once."""
+        graph = get_default_graph()
+        if isinstance(graph, EagerExecution):
+            return self._compiled(graph, inputs)
         if executing_eagerly():
             return run_body(self.body, inputs)
-        graph = get_default_graph()
         self.add_to_graph(graph)
         types = [tensor.dtype.base_dtype for tensor in self.outputs]
         make = raw.StatefulPartitionedCall if self._stateful else raw.PartitionedCall
         with graph.control_dependencies(list(self._awaited)):
             return make(inputs, types, FuncRef(self.name))
+
+    @functools.cached_property
+    def _compiled(self) -> CompiledFunction:
+        return CompiledFunction(self._function, self.graph._functions)
 
     @property
     def _awaited(self) -> Iterable[Operation]:
@@ -206,6 +215,8 @@ class ConcreteFunction:
         else:
             tensors = list(found)
         self._set_shapes(tensors)
+        if isinstance(self.structured_outputs, Tensor):
+            return tensors[0]
         values = iter(tensors)
         flat = [None if leaf is None else next(values) for leaf in self._leaves]
         there = with_flows(self._leaves, flat)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.graph.graph import Graph, get_default_graph, init_scope
-from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 
 
@@ -13,23 +14,24 @@ class UnliftableError(Exception):
     ag_pass_through = True
 
 
-def lifted(tensor: Tensor) -> Tensor:
-    """A copy of `tensor`, and of what it needs, in the graph that functions are built in."""
+def lifted(tensor: Tensor, arguments: Sequence[Tensor] = ()) -> Tensor:
+    """A copy of `tensor`, and of what it needs, in the graph that functions are built in.
+
+    `arguments` are those of the call that the function is traced for, where they have values.
+    """
     with init_scope():
         outer = get_default_graph()
-    copies: dict[Operation, Operation] = {}
-    return _lift(tensor, tensor, outer, copies)
+    inside = getattr(tensor.graph, "inputs", ())
+    return _lift(tensor, tensor, outer, dict(zip(inside, arguments, strict=False)))
 
 
-def _lift(
-    tensor: Tensor, wanted: Tensor, outer: Graph, copies: dict[Operation, Operation]
-) -> Tensor:
+def _lift(tensor: Tensor, wanted: Tensor, outer: Graph, copies: dict[Tensor, Tensor]) -> Tensor:
     while tensor.graph is not outer and hasattr(tensor.op, "_captured"):
         tensor = tensor.op._captured
     if tensor.graph is outer:
         return tensor
     op = tensor.op
-    if op not in copies:
+    if tensor not in copies:
         if op.definition.is_placeholder:
             raise UnliftableError(
                 f"Unable to lift tensor {wanted!r} because it depends transitively on placeholder"
@@ -38,5 +40,6 @@ def _lift(
         inputs = tuple(_lift(each, wanted, outer, copies) for each in op.inputs)
         types = [each.dtype for each in op.outputs]
         with init_scope():
-            copies[op] = outer.add_op(op.definition, inputs, types, dict(op.attrs), op.name)
-    return copies[op].outputs[tensor.value_index]
+            made = outer.add_op(op.definition, inputs, types, dict(op.attrs), op.name)
+        copies.update(zip(op.outputs, made.outputs, strict=True))
+    return copies[tensor]

@@ -12,9 +12,10 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from weft.client.eager import EagerExecution
 from weft.graph.graph import Graph, get_default_graph, init_scope
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
@@ -28,14 +29,13 @@ from weft.lib.functions.arguments import (
 )
 from weft.lib.functions.concrete import ConcreteFunction, trace
 from weft.lib.functions.lift import lifted
-from weft.ops.kit.eager import executing_eagerly
+from weft.ops.kit.eager import EagerTensor, executing_eagerly
 from weft.ops.kit.replicas import replica_number
 from weft.ops.state.resource_variable import ResourceVariable
 from weft.ops.state.variable_creators import last_creator_scope
 
 _NOT_FIRST = "tf.function-decorated function tried to create variables on non-first call."
 _NOT_THE_FIRST = "Creating variables on a non-first call to a function decorated with tf.function."
-_NOTED = 64  # signatures of eager calls that are kept
 _run_eagerly = False
 
 
@@ -73,8 +73,9 @@ class Function:
             experimental_relax_shapes, attributes, variables,
         )  # fmt: skip
         self._seen: dict[Hashable, Arguments] = {}
-        self._called: dict[Hashable, Arguments] = {}
-        self._noted: set[Hashable] = set()
+        # Traces by arguments of eager calls, of the last graph that these were in.
+        self._known: dict[Hashable, ConcreteFunction] = {}
+        self._known_in: Graph | None = None
         self._created: list[Any] | None = None
         self._lock = threading.RLock()
 
@@ -117,36 +118,44 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _run_eagerly:
             return self._python_function(*args, **kwargs)
-        if executing_eagerly() and self.input_signature is None:
-            self._note_call(args, kwargs)
+        graph = get_default_graph()
+        if isinstance(graph, EagerExecution) and not kwargs:
+            return self._call_eagerly(graph, args)
+        if _is_in_python_kernel():
             return self._python_function(*args, **kwargs)
         given = self._spec.bind(args, kwargs)
-        if executing_eagerly():
-            return self._python_function(*given.args, **given.kwargs)
         return self._trace_for(given).call_flat(given.tensors)
+
+    def _call_eagerly(self, graph: EagerExecution, args: tuple[Any, ...]) -> Any:
+        """Calls that differ from an earlier one by values of tensors alone need not look far."""
+        tensors = [arg for arg in args if isinstance(arg, Tensor)]
+        key = quick_key(args) if self._is_quick(tensors, args) else None
+        if self._known_in is not graph:
+            self._known_in, self._known = graph, {}
+        known = None if key is None else self._known.get((replica_number(), key))
+        if known is not None:
+            return known.call_with_captured(tensors, known.captured_inputs)
+        given = self._spec.bind(args, {})
+        trace = self._trace_for(given)
+        if key is not None and list(map(id, given.tensors)) == list(map(id, tensors)):
+            self._known[replica_number(), key] = trace
+        return trace.call_flat(given.tensors)
+
+    def _is_quick(self, tensors: list[Tensor], args: tuple[Any, ...]) -> bool:
+        """Whether the trace for arguments depends on nothing but types, shapes and numbers."""
+        if self.input_signature is not None:  # numbers become tensors
+            return len(tensors) == len(args)
+        return not self._relax
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for arguments like these; `tf.TensorSpec`s may stand for tensors."""
         return self._trace_for(self._spec.bind_specs(args, kwargs))
 
     def traces(self) -> list[ConcreteFunction]:
-        """All traces in the current graph; in eager execution, made of what it was called with."""
+        """All traces in the current graph, and that of the signature, if there is one."""
         if self.input_signature is not None:
             self.get_concrete_function()
-        for given in list(self._called.values()) if executing_eagerly() else ():
-            self._trace_for(given)
         return list(_traces_of(_outermost()).get(self, {}).values())
-
-    def _note_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Eager calls make no traces; what they would be of is kept, to save the function."""
-        if len(self._called) >= _NOTED:
-            return
-        quick = None if kwargs else quick_key(args)
-        if quick is None or quick not in self._noted:
-            given = self._spec.bind_specs(args, kwargs).as_specs()
-            if given is not None:
-                self._called.setdefault(given.key(), given)
-                self._noted.add(quick)
 
     def _trace_for(self, given: Arguments) -> ConcreteFunction:
         with self._lock:
@@ -180,7 +189,8 @@ class Function:
             made: list[Any] = []
             self._created = made
             try:
-                found = self._traced(given, functools.partial(_create, made))
+                values = [t for t in given.tensors if isinstance(t, EagerTensor)]
+                found = self._traced(given, functools.partial(_create, made, arguments=values))
             except BaseException:
                 self._created = None  # the next call is the first
                 raise
@@ -234,6 +244,11 @@ def _reference(owner: Any) -> Callable[[], Any]:
         return lambda: owner
 
 
+def _is_in_python_kernel() -> bool:
+    """Whether a `tf.py_function` of a graph runs: its tensors are gone when it ends."""
+    return executing_eagerly() and not isinstance(get_default_graph(), EagerExecution)
+
+
 def _outermost() -> Graph:
     with init_scope():
         return get_default_graph()
@@ -244,8 +259,13 @@ def _traces_of(graph: Graph) -> Any:
     return vars(graph).setdefault("_function_traces", weakref.WeakKeyDictionary())
 
 
-def _create(made: list[Any], next_creator: Any, **kwargs: Any) -> Any:
-    """A variable of a function lies outside, and so does the computation of its initial value."""
+def _create(
+    made: list[Any], next_creator: Any, arguments: Sequence[Tensor] = (), **kwargs: Any
+) -> Any:
+    """A variable of a function lies outside, and so does the computation of its initial value.
+
+    `arguments` are those of the first call, if they have values.
+    """
     wanted = (
         "initial_value trainable collections caching_device name dtype constraint"
         " synchronization aggregation shape"
@@ -253,7 +273,7 @@ def _create(made: list[Any], next_creator: Any, **kwargs: Any) -> Any:
     given = {key: kwargs[key] for key in wanted if kwargs.get(key) is not None}
     value = given.get("initial_value")
     if isinstance(value, Tensor) and value.graph.building_function:
-        given["initial_value"] = lifted(value)
+        given["initial_value"] = lifted(value, arguments)
     variable = ResourceVariable(**given)
     made.append(weakref.ref(variable))
     return variable

@@ -1,27 +1,24 @@
-"""Switches between TensorFlow 1 and 2: weft is 1, with graphs and sessions, or eager execution.
+"""Switches between TensorFlow 1 and 2, as TensorFlow 1.15 has them.
 
-A switch to what weft does anyway is taken and changes nothing. A switch to what it does not do is
-refused at once, where the program asks for it.
+Names stay those of TensorFlow 1 (`tf.Variable`, `tf.layers`): what changes is how operations run,
+and what shapes, variables and comparisons are.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from weft.client import eager as eager_execution
+from weft.core.shapes import TensorShape
 from weft.graph.graph import Graph, get_default_graph
+from weft.graph.tensor import Tensor
 from weft.ops.kit import eager
+from weft.ops.state.variable_store import disable_resource_variables, enable_resource_variables
 
 
 def executing_eagerly() -> bool:
     """Whether operations are computed at once: after `enable_eager_execution`, or in a function."""
     return eager.executing_eagerly()
-
-
-def _refuse(what: str, instead: str) -> NoReturn:
-    raise RuntimeError(
-        f"{what} is not part of weft, which runs TensorFlow 1 graphs in sessions. {instead}"
-    )
 
 
 def enable_eager_execution(
@@ -63,31 +60,58 @@ def disable_eager_execution() -> None:
     eager_execution.disable()
 
 
-def enable_v2_behavior() -> NoReturn:
-    """Refused: it would turn on eager execution."""
-    _refuse("TensorFlow 2 behavior", "Leave out tf.enable_v2_behavior() and run a tf.Session().")
+_v2_behavior = False
+
+
+def v2_behavior_enabled() -> bool:
+    """Whether `enable_v2_behavior` was called, as `tensorflow.python.tf2.enabled` says."""
+    return _v2_behavior
+
+
+def enable_v2_behavior() -> None:
+    """Turns on all of TensorFlow 2's behavior that TensorFlow 1.15 has; for the start of a program.
+
+    That is eager execution, plain numbers in shapes, resource variables, `==` by value, and loops
+    and conditionals that are functions.
+    """
+    global _v2_behavior
+    enable_eager_execution()
+    _v2_behavior = True
+    enable_v2_tensorshape()
+    enable_resource_variables()
+    enable_tensor_equality()
+    enable_control_flow_v2()
 
 
 def disable_v2_behavior() -> None:
-    """Nothing to do: the behavior is that of TensorFlow 1."""
+    """Turns off all that `enable_v2_behavior` turns on."""
+    global _v2_behavior
+    _v2_behavior = False
+    disable_eager_execution()
+    disable_v2_tensorshape()
+    disable_resource_variables()
+    disable_tensor_equality()
+    disable_control_flow_v2()
 
 
-def enable_v2_tensorshape() -> NoReturn:
-    """Refused: dimensions of shapes are `tf.Dimension` objects."""
-    _refuse("TensorShape with plain integers", "Use tf.compat.dimension_value(shape[i]).")
+def enable_v2_tensorshape() -> None:
+    """From now on sizes in shapes are numbers and None instead of `tf.Dimension` objects."""
+    TensorShape.plain_sizes = True
 
 
 def disable_v2_tensorshape() -> None:
-    """Nothing to do: dimensions of shapes are `tf.Dimension` objects."""
+    """From now on sizes in shapes are `tf.Dimension` objects."""
+    TensorShape.plain_sizes = False
 
 
-def enable_tensor_equality() -> NoReturn:
-    """Refused: tensors are equal when they are the same tensor."""
-    _refuse("Comparing tensors by value with ==", "Use tf.equal(a, b).")
+def enable_tensor_equality() -> None:
+    """From now on `==` compares tensors and variables by value, where eager execution is on."""
+    Tensor._USE_EQUALITY = True
 
 
 def disable_tensor_equality() -> None:
-    """Nothing to do: tensors are equal when they are the same tensor."""
+    """From now on tensors are equal when they are the same tensor."""
+    Tensor._USE_EQUALITY = False
 
 
 def control_flow_v2_enabled() -> bool:

@@ -20,6 +20,7 @@ from weft.ops.array import array
 from weft.ops.array.coordinates import found_in
 from weft.ops.array.gather import gather
 from weft.ops.kit.shared import as_array, invalid
+from weft.ops.kit.target import target_platform
 
 
 def _one_hot_shape(c: ShapeContext) -> Dims:
@@ -56,12 +57,36 @@ def one_hot_(xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any, *
     if int(depth) < 0:
         raise invalid(f"depth must be non-negative, got: {int(depth)}")
     on_value, off_value = as_array(on_value), as_array(off_value)
-    at = axis % count
-    classes = xp.arange(int(depth), dtype=np.int64).reshape(
-        [-1 if i == at else 1 for i in range(count)]
+    return _codes(xp, indices, int(depth), on_value, off_value, axis % count)
+
+
+@by_library
+def _codes(xp: Any, indices: Any, depth: int, on_value: Any, off_value: Any, at: int) -> Any:
+    is_large = at == indices.ndim and indices.size * depth >= _LARGE and depth >= _DEEP
+    if not (is_large and target_platform() == "cpu"):
+        return _codes.on_numpy(xp, indices, depth, on_value, off_value, at)
+    # jax would take the low 32 bits of an index.
+    flat = xp.clip(indices.reshape(-1).astype(np.int64), -1, depth).astype(np.int32)
+    off = xp.broadcast_to(off_value, (len(flat), depth))
+    codes = off.at[xp.arange(len(flat)), flat].set(
+        on_value, mode="drop", unique_indices=True, indices_are_sorted=True,
+        wrap_negative_indices=False,
+    )  # fmt: skip
+    return codes.reshape(*indices.shape, depth)
+
+
+@_codes.numpy
+def _(xp: Any, indices: Any, depth: int, on_value: Any, off_value: Any, at: int) -> Any:
+    classes = xp.arange(depth, dtype=np.int64).reshape(
+        [-1 if i == at else 1 for i in range(indices.ndim + 1)]
     )
     hit = xp.expand_dims(indices.astype(np.int64), at) == classes
     return xp.where(hit, on_value, off_value)
+
+
+# Elements, and classes, from which on a program for a CPU writes the few that are on into a
+# constant array. Smaller codes are compared where they are used, and never stored.
+_LARGE, _DEEP = 2**20, 64
 
 
 def _found(c: ShapeContext) -> Dims:

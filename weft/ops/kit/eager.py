@@ -7,6 +7,7 @@ so that it can be differentiated like any other. Eager execution is such a graph
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from weft.core.deferred import Deferred
 from weft.core.dtypes import DType
 from weft.core.errors import raise_from
 from weft.core.exceptions import as_public
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph
 from weft.graph.kernel_call import bind, flat_args
 from weft.graph.op_def import OpDef, raw
@@ -105,6 +107,43 @@ class EagerTensor(Tensor):
         )
 
 
+class EagerOperation(Operation):
+    """An operation that has been done, and gave arrays. It goes with the last of its tensors.
+
+    They hold it, and it knows them without holding them, or the collector of garbage would have to
+    find out that both can go.
+    """
+
+    __slots__ = ("_known_outputs", "output_types")
+
+    def __init__(
+        self, graph: Graph, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
+        output_types: Sequence[DType], attrs: Attrs,
+    ) -> None:  # fmt: skip
+        self.graph, self.definition, self.name = graph, definition, name
+        self.inputs, self.attrs, self.output_types = inputs, attrs, output_types
+        self._control_inputs: list[Operation] = []
+        self._device, self._id, self._stack, self._value = "", 0, (), None
+        self._original_op = self._control_flow_context = None
+        self._known_outputs: list[weakref.ref[Tensor] | None] = [None] * len(output_types)
+
+    @property
+    def outputs(self) -> list[Tensor]:  # type: ignore[override]
+        """The results; those that nobody has any more are made anew."""
+        return [
+            self.new_output(i) if known is None or (found := known()) is None else found
+            for i, known in enumerate(self._known_outputs)
+        ]
+
+    def new_output(self, i: int) -> EagerTensor:
+        """Output `i` as a new tensor."""
+        tensor = EagerTensor(self, i, self.output_types[i])
+        if self._value is not None:
+            tensor.dims = self._value[i].shape
+        self._known_outputs[i] = weakref.ref(tensor)
+        return tensor
+
+
 def shown(value: Any) -> str:
     """A value as `repr` of a tensor or variable shows it."""
     if not np.ndim(value):
@@ -165,6 +204,7 @@ class EagerGraph(Graph):
         super().__init__()
         self._resources = ctx.resources.empty()
         self._context, self._rng = type(ctx), rng
+        self.numbers: dict[Any, Tensor] = {}
         # Functions of a variable's name that give what it starts with, whatever was asked for.
         self.initial_values: list[Callable[[str], Any]] = []
 
@@ -211,13 +251,28 @@ class EagerGraph(Graph):
                 return found.wait() if isinstance(found, Deferred) else found
             return call(np, inputs)
 
+    def learn_number(self, key: tuple[Any, ...], value: Any, beside: Tensor) -> Tensor | None:
+        """A new tensor for `known_number`; None if there is an error to raise."""
+        dtype, exact = beside.dtype.base_dtype, key[-1]
+        try:
+            found = convert_to_tensor(value, dtype if exact else None, dtype_hint=dtype)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        if len(self.numbers) >= _MAX_NUMBERS:
+            self.numbers.clear()
+        self.numbers[key] = found
+        return found
+
     def context_of(self, op: Operation) -> Any:
         return self._context(self._resources, EagerNode(op, op.name))
 
-    def start_recording(self) -> None:
-        """A gradient tape begins. All that is done here is kept anyway."""
+    def start_recording(self, orders: int = 1) -> None:
+        """A gradient tape begins. All that is done here is kept anyway.
 
-    def stop_recording(self) -> None:
+        `orders`: how often gradients may be taken of what it records and of its gradients.
+        """
+
+    def stop_recording(self, orders: int = 1) -> None:
         """A gradient tape ends."""
 
     def _run_with_jax(self, op: Operation, inputs: list[Any]) -> Sequence[np.ndarray]:
@@ -250,6 +305,25 @@ def _value(op: Operation, i: int) -> Any:
     if tensor.dtype._is_ref_dtype and not flat_args(op.definition, op.attrs)[i].is_ref:
         return value.read()
     return value
+
+
+_MAX_NUMBERS = 1024
+
+
+def known_number(value: Any, beside: Any, exact: bool) -> Tensor | None:
+    """A number of Python's as the other operand of `beside`, if that has a value.
+
+    The same tensor each time: nobody sees it. `exact`: it must have the type of `beside`.
+    """
+    kind = type(value)
+    if type(beside) is not EagerTensor or (kind is not float and kind is not int):
+        return None
+    graph = beside.op.graph
+    if graph is not get_default_graph():
+        return None
+    key = kind, value or repr(value), id(beside.dtype), exact  # 0.0 and -0.0 are equal
+    found: Tensor | None = graph.numbers.get(key)  # type: ignore[attr-defined]
+    return graph.learn_number(key, value, beside) if found is None else found  # type: ignore[attr-defined]
 
 
 def constants(values: Sequence[Any], types: Sequence[DType]) -> list[Tensor]:

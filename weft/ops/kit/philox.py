@@ -17,9 +17,13 @@ from typing import Any
 import numpy as np
 
 from weft.graph.by_library import by_library
+from weft.ops.kit.apart import apart
+from weft.ops.kit.packed import alternating, pack_words, unpack_words
+from weft.ops.kit.target import target_platform
 
 Array = Any
 Words = tuple[Array, Array, Array, Array]
+Convert = Callable[..., tuple[Array, ...]]  # of `xp` and words
 
 # Blocks set aside per output element; one run of an op moves its stream on by this much even when
 # it draws less, so streams do not depend on how often a value was rejected.
@@ -30,6 +34,7 @@ _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 _SCRAMBLE = 0x3EC8F720, 0x02461E29  # the key by which seeds become generators
 _LOW = 0xFFFFFFFF
 _ROUNDS = 10
+_MANY = 1 << 12  # values from which on a compiled draw computes each block once
 _CHUNK = 1 << 13  # blocks per pass in NumPy: the working set stays in the second-level cache
 
 
@@ -247,20 +252,59 @@ def draw(
     xp: Any,
     rng: Array,
     shape: tuple[int, ...],
-    convert: Callable[..., tuple[Array, ...]],
+    convert: Convert,
     words: int,
     values: int = 1,
 ) -> Array:
     """Fills `shape` in the order of the stream; `convert` makes `values` values of `words` words.
 
     NumPy converts whole blocks and interleaves them. Traced, every output finds its own block and
-    selects its own value: some work is done four times over, but all of it in one fused loop.
+    selects its own value: some work is done four times over, but all of it in one fused loop. Many
+    values on the CPU are worth a loop for the blocks, and another for what is converted in pairs.
     """
+    if math.prod(shape) >= _MANY and target_platform() == "cpu":
+        return _draw_blocks(xp, rng, shape, convert, words, values)
     index = xp.arange(math.prod(shape), dtype=np.uint64)
     unit, which = index // values, index % values
     block = blocks_at(xp, rng, unit * words // 4, unroll=True)
     used = [_pick(xp, unit % (4 // words), block[k::words]) for k in range(words)]
-    return _pick(xp, which, convert(*used)).reshape(shape)
+    return _pick(xp, which, convert(xp, *used)).reshape(shape)
+
+
+def _draw_blocks(
+    xp: Any,
+    rng: Array,
+    shape: tuple[int, ...],
+    convert: Convert,
+    words: int,
+    values: int,
+) -> Array:
+    size = math.prod(shape)
+    block = _packed_blocks(rng, count=_ceil_div(size * words, values * 4))
+    used = unpack_words(xp, block, words)
+    if values == 1:
+        (drawn,) = convert(xp, *used)
+    else:
+        pairs = _converted_pairs(*used, convert=convert)
+        drawn = alternating(xp, pairs.real, pairs.imag)
+    return drawn[:size].reshape(shape)
+
+
+@apart
+def _packed_blocks(rng: Array, *, count: int) -> Array:
+    """The first blocks of the stream, each as one number."""
+    import jax.numpy as xp
+
+    return pack_words(*blocks_at(xp, rng, xp.arange(count, dtype=np.uint64), unroll=True))
+
+
+@apart
+def _converted_pairs(*words: Array, convert: Convert) -> Array:
+    """The two values that `convert` makes, as one number."""
+    import jax.numpy as xp
+    from jax import lax
+
+    return lax.complex(*convert(xp, *words))
 
 
 @draw.numpy
@@ -268,7 +312,7 @@ def _(
     xp: Any,
     rng: Array,
     shape: tuple[int, ...],
-    convert: Callable[..., tuple[Array, ...]],
+    convert: Convert,
     words: int,
     values: int = 1,
 ) -> Array:
@@ -276,9 +320,9 @@ def _(
     count = _ceil_div(size * words, values * 4)
     block = blocks(xp, rng, count)
     if count <= _FEW:  # converted at once
-        lanes = list(convert(*np.array(block).T.reshape(-1, words).T))
+        lanes = list(convert(np, *np.array(block).T.reshape(-1, words).T))
     else:
-        lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
+        lanes = [v for k in range(0, 4, words) for v in convert(np, *block[k : k + words])]
     drawn = np.empty((*lanes[0].shape, len(lanes)), lanes[0].dtype)
     for k, lane in enumerate(lanes):
         drawn[..., k] = lane
@@ -299,16 +343,16 @@ def unit_double(high: Array, low: Array) -> Array:
     return bits.astype(np.float64) * 2.0**-52
 
 
-def _unit(dtype: Any) -> tuple[Callable[..., tuple[Array]], int]:
+def _unit(dtype: Any) -> tuple[Convert, int]:
     """The function that makes a value in [0, 1) of this type, and how many words it takes."""
     dtype = np.dtype(dtype)
     if dtype == np.float64:
-        return lambda x0, x1: (unit_double(x0, x1),), 2
+        return lambda xp, x0, x1: (unit_double(x0, x1),), 2
     if dtype == np.float32:
-        return lambda x: (unit_float(x),), 1
+        return lambda xp, x: (unit_float(x),), 1
     bits = 10 if dtype == np.float16 else 7  # of the mantissa: every multiple of 2**-bits is exact
     scale = np.float32(2.0**-bits)
-    return lambda x: (((x & (2**bits - 1)).astype(np.float32) * scale).astype(dtype),), 1
+    return lambda xp, x: (((x & (2**bits - 1)).astype(np.float32) * scale).astype(dtype),), 1
 
 
 @by_library
@@ -345,7 +389,7 @@ _PER_BLOCK: dict[Any, tuple[int, Callable[..., list[float]]]] = {
 def uniform_lanes(words: Words, dtype: Any) -> tuple[Array, ...]:
     """The uniform values each block gives: two float64, or four of a smaller type."""
     convert, used = _unit(dtype)
-    return tuple(convert(*words[k : k + used])[0] for k in range(0, 4, used))
+    return tuple(convert(None, *words[k : k + used])[0] for k in range(0, 4, used))
 
 
 def uniform_int(
@@ -354,10 +398,10 @@ def uniform_int(
     """Integers in [low, high), biased as a plain remainder of 32 or 64 bits is."""
     if np.dtype(dtype).itemsize == 8:
         unsigned: Any = np.uint64
-        word = draw(xp, rng, shape, lambda x0, x1: (join(x0, x1),), words=2)
+        word = draw(xp, rng, shape, lambda xp, x0, x1: (join(x0, x1),), words=2)
     else:
         unsigned = np.uint32
-        word = draw(xp, rng, shape, lambda x: (x,), words=1)
+        word = draw(xp, rng, shape, lambda xp, x: (x,), words=1)
     # Shape [1] rather than scalars: the sum may wrap, at which NumPy scalars would warn.
     low, high = (xp.reshape(xp.asarray(bound), (1,)).astype(unsigned) for bound in (low, high))
     return (low + word.reshape(-1) % (high - low)).astype(dtype).reshape(shape)
@@ -366,8 +410,8 @@ def uniform_int(
 def normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Standard normal floats (16-bit types: float32 draws, rounded)."""
     if np.dtype(dtype) == np.float64:
-        return draw(xp, rng, shape, lambda *words: _box_muller_double(xp, *words), 4, 2)
-    return draw(xp, rng, shape, lambda *words: _box_muller(xp, *words), 2, 2).astype(dtype)
+        return draw(xp, rng, shape, _box_muller_double, 4, 2)
+    return draw(xp, rng, shape, _box_muller, 2, 2).astype(dtype)
 
 
 @by_library

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.ops.array.array import deprecated_alias
 from weft.ops.kit.declare import is_integer, literal, public
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.target import target_platform
 
 Array = Any
 
@@ -54,13 +57,53 @@ def _position(name: str, find: str, ignored: float) -> OpDef:
             raise invalid(f"Expected dimension in the range [{-count}, {count}), but got {axis}")
         if input.ndim and not input.shape[axis]:
             raise invalid(f"Reduction axis {axis} is empty in shape {s.show(input.shape)}")
-        if not is_integer(input):
-            input = xp.where(xp.isnan(input), literal(input, ignored), input)
-        found = getattr(xp, find)(input, axis=axis) if input.ndim else xp.zeros((), np.int64)
+        if not input.ndim:
+            return xp.zeros((), output_type.np_storage)
+        found = _place(xp, input, axis % count, find, ignored)
         return found.astype(output_type.np_storage)
 
     position.gradient(lambda op, grad: [None, None])
     return position
+
+
+def _numbers(xp: Any, input: Array, ignored: float) -> Array:
+    if is_integer(input):
+        return input
+    return xp.where(xp.isnan(input), literal(input, ignored), input)
+
+
+@by_library
+def _place(xp: Any, input: Array, axis: int, find: str, ignored: float) -> Array:
+    is_long = axis == input.ndim - 1 and input.shape[axis] >= _LONG
+    if is_long and input.dtype.kind != "c" and target_platform() == "cpu":
+        rows = input.reshape(prod(input.shape[:-1]), input.shape[axis])
+        return _place_in_blocks(xp, rows, find, ignored).reshape(input.shape[:-1])
+    return _place.on_numpy(xp, input, axis, find, ignored)
+
+
+@_place.numpy
+def _(xp: Any, input: Array, axis: int, find: str, ignored: float) -> Array:
+    return getattr(xp, find)(_numbers(xp, input, ignored), axis=axis)
+
+
+_BLOCK, _LONG = 64, 512
+
+
+def _place_in_blocks(xp: Any, rows: Array, find: str, ignored: float) -> Array:
+    """Looks for the place only in the block that has the extreme.
+
+    XLA finds extremes several elements at a time, and places one after the other. The last block
+    may share elements with the one before it, which then is the one that is found.
+    """
+    from_rows, count = getattr(xp, find), rows.shape[1]
+    extreme = getattr(xp, find.removeprefix("arg"))
+    numbers, whole = _numbers(xp, rows, ignored), count // _BLOCK * _BLOCK
+    ends = [extreme(numbers[:, :whole].reshape(len(rows), count // _BLOCK, _BLOCK), axis=2)]
+    if whole < count:
+        ends.append(extreme(numbers[:, -_BLOCK:], axis=1, keepdims=True))
+    start = xp.minimum(from_rows(xp.concatenate(ends, axis=1), axis=1) * _BLOCK, count - _BLOCK)
+    block = xp.take_along_axis(rows, start[:, None] + xp.arange(_BLOCK), axis=1)
+    return start + from_rows(_numbers(xp, block, ignored), axis=1)
 
 
 _position("ArgMax", "argmax", -np.inf)

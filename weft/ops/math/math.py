@@ -21,6 +21,7 @@ from weft.graph.slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from weft.ops.array import array
+from weft.ops.kit.eager import known_number
 from weft.ops.kit.operands import as_type_of, operands, tensors, values_of, with_values
 from weft.ops.math import where_clip as choose  # noqa: F401  (choose registers its ops)
 from weft.ops.math.arg_extremes import arg_max, arg_min, argmax, argmin  # noqa: F401
@@ -532,6 +533,8 @@ def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], An
     def operator(x: Any, y: Any) -> Any:
         if isinstance(y, Tensor) and function is not logical_xor:
             return function(x, y, name=name)  # one node: a scope would give it the same name
+        if (number := known_number(y, x, exact=False)) is not None:
+            return function(x, number, name=name)
         with name_scope(None, name, [x, y]) as scope:
             operand = _right_operand(x, y, hasattr(type(y), f"__r{name}__"))
             return operand if operand is NotImplemented else function(x, operand, name=scope)
@@ -551,6 +554,8 @@ def _right_operand(x: Any, y: Any, reflects: bool) -> Any:
 
 def _reflected(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
     def operator(y: Any, x: Any) -> Any:
+        if (number := known_number(x, y, exact=True)) is not None:
+            return function(number, y, name=name)
         with name_scope(None, name, [x, y]) as scope:
             return function(as_type_of(y, "x", x), y, name=scope)
 

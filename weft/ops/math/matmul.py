@@ -333,6 +333,8 @@ def matmul(
         array([[12],
                [34]], dtype=int32)
     """
+    if _are_matrices(a, b) and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
+        return raw.MatMul(a, b, transpose_a, transpose_b, name=name)
     with name_scope(name, "MatMul", [a, b]) as name:
         for which, both in (("a", transpose_a and adjoint_a), ("b", transpose_b and adjoint_b)):
             if both:
@@ -357,6 +359,15 @@ def matmul(
             product = raw.SparseMatMul(a, b, **transposed, **sparse, name=name)
             return cast_to(product, dtypes.bfloat16) if kinds == {dtypes.bfloat16} else product
         return raw.MatMul(a, b, **transposed, name=name)
+
+
+def _are_matrices(a: Any, b: Any) -> bool:
+    """Whether there are no batches, and nothing to convert."""
+    return (
+        isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype
+        and not a.dtype._is_ref_dtype
+        and a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims) == 2
+    )  # fmt: skip
 
 
 def matvec(

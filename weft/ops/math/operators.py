@@ -11,7 +11,7 @@ from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
-from weft.ops.math import math
+from weft.ops.math import equality, math
 
 _LARGE = 100_000_000
 
@@ -20,6 +20,8 @@ def install() -> None:
     for name, function in math.OPERATORS.items():
         setattr(Tensor, name, function)
     setattr(Tensor, "__getitem__", array_getitem)  # noqa: B010
+    setattr(Tensor, "__eq__", equality.equals)  # noqa: B010
+    setattr(Tensor, "__ne__", equality.not_equals)  # noqa: B010
     Tensor.OVERLOADABLE_OPERATORS = {*math.OPERATORS, "__getitem__", "__eq__", "__ne__"}
     register_tensor_conversion_function(IndexedSlices, _dense, 100)
     register_tensor_conversion_function((list, tuple), _autopack, 99)

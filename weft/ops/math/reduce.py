@@ -23,6 +23,7 @@ from weft.ops.array import array
 from weft.ops.array.array import deprecated_alias, rank, shape, size
 from weft.ops.kit.declare import cast_to, conj, is_integer, literal
 from weft.ops.kit.describe import with_example
+from weft.ops.kit.eager import EagerTensor
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.math import sequence
@@ -30,6 +31,7 @@ from weft.ops.math.casts import cast
 
 Array = Any
 Gradient = Callable[..., Any]
+_FEW_AXES = 1 << 10
 
 
 def wide(x: Array) -> Array:
@@ -45,11 +47,21 @@ def widest(x: Array) -> Array:
 def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
     """Reduction indices as non-negative numbers; an axis may be named more than once."""
     found: dict[int, None] = {}
-    for axis in axes.ravel().tolist():
+    for axis in _distinct(axes, rank):
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
         found[axis % rank] = None
     return tuple(found)
+
+
+def _distinct(axes: np.ndarray, rank: int) -> list[int]:
+    """The numbers of a vector, however long: axes that there are not, or else all of them."""
+    if axes.size <= _FEW_AXES:
+        return list(axes.ravel().tolist())
+    ends = [int(axes.min()), int(axes.max())]
+    if ends[0] < -rank or ends[1] >= rank:
+        return [end for end in ends if not -rank <= end < rank]
+    return [axis for axis in range(-rank, rank) if (axes == axis).any()]
 
 
 def _reduced_shape(c: s.ShapeContext) -> s.Dims:
@@ -272,6 +284,8 @@ def _reduction_axes(x: Any, axis: Any) -> Any:
     """`axis`, or all axes of `x` if it is None."""
     if axis is not None:
         return axis
+    if type(x) is EagerTensor:
+        return tuple(range(x.ndim))
     if isinstance(x, SparseTensor):
         dims = x.dense_shape.dims
         count = None if dims is None else dims[0]

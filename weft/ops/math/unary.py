@@ -23,6 +23,7 @@ from weft.ops.kit.declare import (
     public,
     unary,
 )
+from weft.ops.kit.target import target_platform
 from weft.ops.math.elementwise import (
     FLOATS,
     FLOATS_COMPLEX,
@@ -30,6 +31,7 @@ from weft.ops.math.elementwise import (
     INTS,
     truncated_quotient,
 )
+from weft.ops.math.exponential import bounded_exp
 
 Array = Any
 
@@ -115,6 +117,8 @@ for _name in ("Reciprocal", "Inv"):
 def _sigmoid(xp: Any, x: Array) -> Array:
     if x.dtype.kind == "c":
         return _sigmoid.on_numpy(xp, x)
+    if x.dtype == np.float32 and target_platform() == "cpu":
+        return np.float32(1) / (np.float32(1) + bounded_exp(xp, -x))
     from jax import lax
 
     return lax.logistic(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape
+from weft.core.shapes import TensorShape, dimension_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
 from weft.graph.op_def import GRADIENTS, raw
@@ -189,7 +189,7 @@ def _assignments(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Tensor, 
 
 
 def _row_count(parts: list[Any], ids: Tensor) -> Tensor:
-    known = [part.shape[0].value for part in parts]
+    known = [dimension_value(part.shape[0]) for part in parts]
     if None not in known:
         return constant(sum(known), ids.dtype)
     sizes = []

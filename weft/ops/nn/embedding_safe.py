@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.shapes import unknown_shape
+from weft.core.shapes import dimension_value, unknown_shape
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
@@ -105,7 +105,7 @@ def _tables(embedding_weights: Any, sparse_weights: Any) -> list[Any]:
 def _as_matrix(ids: SparseTensor) -> tuple[SparseTensor, Tensor]:
     """The ids with all dimensions but the last as one, and how many rows that makes."""
     outer = ids.dense_shape
-    known = outer.shape[0].value
+    known = dimension_value(outer.shape[0])
     if known == 2:
         return ids, outer[0]
     axes = size(outer) if known is None else known
@@ -117,7 +117,7 @@ def _as_matrix(ids: SparseTensor) -> tuple[SparseTensor, Tensor]:
 
 def _with_leading(result: Tensor, outer: Tensor) -> Tensor:
     """`result` with the dimensions before the last one of the ids in place of its first."""
-    known = outer.shape[0].value
+    known = dimension_value(outer.shape[0])
     if known == 2:
         return result
     axes = size(outer) if known is None else known

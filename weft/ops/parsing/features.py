@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape, as_shape
+from weft.core.shapes import TensorShape, as_shape, dimension_value
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
@@ -167,7 +167,7 @@ def request(features: Mapping[str, Any] | None, kinds: tuple[Any, ...] = _ALL) -
 
 
 def _check_fixed(key: str, given: Any, shape: TensorShape) -> None:
-    if given and shape.ndims and shape[0].value is None:
+    if given and shape.ndims and dimension_value(shape[0]) is None:
         raise ValueError(
             f"First dimension of shape for feature {key} unknown. Consider using"
             " FixedLenSequenceFeature."
@@ -182,7 +182,7 @@ def _default(key: str, dtype: Any, shape: TensorShape, value: Any) -> Tensor:
     from weft.ops.array.array import reshape
 
     clean = re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
-    if shape.ndims and shape[0].value is None:
+    if shape.ndims and dimension_value(shape[0]) is None:
         if value is None:
             return convert_to_tensor("" if dtype == dtypes.string else 0, dtype)
         return reshape(convert_to_tensor(value, dtype, name=f"padding_{clean}"), [])

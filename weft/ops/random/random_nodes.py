@@ -384,7 +384,7 @@ def random_shuffle_(xp: Any, rng: Array, value: Array) -> Array:
     if np.size(value) <= 1 or len(value) <= 1:
         return value
     count = len(value)
-    words = philox.draw(np, rng, (count - 1,), lambda x: (x,), words=1)
+    words = philox.draw(np, rng, (count - 1,), lambda xp, x: (x,), words=1)
     place = np.arange(count - 1)
     order = list(range(count))
     for i, j in zip(place.tolist(), (place + words % (count - place)).tolist(), strict=True):

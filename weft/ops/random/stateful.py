@@ -102,9 +102,9 @@ def _declare(name: str, draw: Callable[..., Array], default: str) -> OpDef:
 def _full_int(xp: Any, rng: Array, dims: tuple[int, ...], dtype: Any) -> Array:
     """All integers of a type, equally likely."""
     if np.dtype(dtype).itemsize == 8:
-        words = philox.draw(xp, rng, dims, lambda x0, x1: (philox.join(x0, x1),), words=2)
+        words = philox.draw(xp, rng, dims, lambda xp, x0, x1: (philox.join(x0, x1),), words=2)
     else:
-        words = philox.draw(xp, rng, dims, lambda x: (x,), words=1)
+        words = philox.draw(xp, rng, dims, lambda xp, x: (x,), words=1)
     return words.astype(dtype)
 
 

@@ -19,7 +19,7 @@ from weft.graph.collection_def import register_proto_function
 from weft.graph.graph import GraphKeys, Tensor, init_scope
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Reference
-from weft.ops.math import math
+from weft.ops.math import equality, math
 from weft.ops.state.updates import (  # noqa: F401  (public from here too)
     assign,
     assign_add,
@@ -450,9 +450,8 @@ class Variable(metaclass=_VariableType):
     def __hash__(self) -> int:
         return id(self)
 
-    def __eq__(self, other: object) -> bool:
-        # By identity, as TensorFlow 1 compares tensors, so that variables can be keys.
-        return self is other
+    __eq__ = equality.equals
+    __ne__ = equality.not_equals
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"

@@ -19,6 +19,7 @@ from weft.passes.control_flow.structured_nodes import (
     waits,
 )
 from weft.passes.place.contraction import Contraction
+from weft.passes.ref_reads import fetch_values
 from weft.passes.subgraph import Subgraph
 
 
@@ -187,6 +188,7 @@ class _Loop:
             raise NotFoldable(f"loop {self.name}: what happens once would happen twice")
         fold_branches(cond_graph)
         fold_branches(body_graph, len(self.merges))
+        fetch_values(body_graph)
         if any(waits(n) for n in [*_inside_branches(body_graph), *cond_graph.nodes]):
             raise NotFoldable(f"loop {self.name} waits in its condition, or keeps a thread waiting")
         return cond_graph, body_graph

@@ -100,8 +100,9 @@ def _call(
     lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
     if region.cells:
         # Compared under the lock: another step may give a variable another shape at any time.
-        epoch = f"{source.bind(region.store)}.shape_epoch != {entry.epoch}"
-        lines.insert(0, f"if {epoch}: return {failed}")
+        store, looked = source.bind(region.store), source.bind(region)
+        changed = f"{store}.shape_epoch != {looked}.looked or {looked}.since != {entry.epoch}"
+        lines.insert(0, f"if {changed}: return {failed}")
     # By its memory, which is ready when the program is: jax takes ten times as long for `bool`.
     look = [f"if memoryview(rest[4])[()]: return {failed}"] if entry.program.checked else []
     put = ["".join(f"{cell}.value, " for cell in written) + "= new"] if written else []

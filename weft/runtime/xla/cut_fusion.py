@@ -17,6 +17,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
+from weft.ops.kit.apart import PREFIX
+
 # How many operations may be done again for each use of what they make.
 MOST_AGAIN = 16
 # A body of fewer operations has no chain worth cutting.
@@ -93,17 +95,27 @@ def compute_once(module: Any) -> int:
     operations = [o.operation for o in module.body.operations]
     functions = {o.attributes["sym_name"].value: o for o in operations if o.name == "func.func"}
     keepers: dict[Any, str] = {}
-    apart = {name for name, f in functions.items() if _has_apart(f)}
+    apart = {name for name, f in functions.items() if name.startswith(PREFIX) or _has_apart(f)}
     sizes = {name: len(f.regions[0].blocks[0].operations) for name, f in functions.items()}
     count = 0
     for function in functions.values():
         for block in _blocks(function):
+            _leave_apart(block)
             if len(block.operations) >= _SHORT:
                 count += _cut_block(module, block, apart, keepers)
             # A chain that was cut just now ends there.
             ends = apart.union(keepers.values())
             count += _cut_before_reductions(module, block, ends, sizes, keepers)
     return count
+
+
+def _leave_apart(block: Any) -> None:
+    """Has kernels' parts that ask for it compiled as programs of their own."""
+    for each in block.operations:
+        operation = each.operation
+        if operation.name == "func.call":
+            if operation.attributes["callee"].value.startswith(PREFIX):
+                _stay(operation)
 
 
 def _blocks(operation: Any) -> list[Any]:
@@ -221,9 +233,17 @@ def _keep(module: Any, operation: Any, following: Any, keepers: dict[Any, str]) 
             keepers[value.type] = _keeper(module, value.type, f"weft_keep_{len(keepers)}")
         with ir.InsertionPoint(following):
             call = func.CallOp([value.type], ir.FlatSymbolRefAttr.get(keepers[value.type]), [value])
-        stay = ir.DictAttr.get({"inlineable": ir.StringAttr.get("false")})
-        call.operation.attributes["mhlo.frontend_attributes"] = stay
+        _stay(call.operation)
     value.replace_all_uses_except(call.results[0], [call.operation])
+
+
+def _stay(call: Any) -> None:
+    """Keeps a call from being inlined."""
+    from jaxlib.mlir import ir
+
+    with call.location:
+        stay = ir.DictAttr.get({"inlineable": ir.StringAttr.get("false")})
+        call.attributes["mhlo.frontend_attributes"] = stay
 
 
 def _keeper(module: Any, kind: Any, name: str) -> str:

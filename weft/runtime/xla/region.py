@@ -56,12 +56,12 @@ class _Entry:
 
     __slots__ = ("checked", "direct", "epoch", "program", "runs", "spent", "step", "tiny")
 
-    def __init__(self) -> None:
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch  # since when variables have had the shapes that the program is for
         self.runs = 0
         self.spent = 0.0  # seconds of interpreting
         self.checked = False  # interpreted to the end: there is memory for what its nodes make
         self.tiny = False
-        self.epoch = 0  # of the shapes of variables that the program is for
         self.program: Program | None = None
         self.step: Step | None = None  # calls the program
         self.direct: DirectStep | None = None  # does so for a plan that is nothing else
@@ -106,6 +106,9 @@ class Region:
         self.on_accelerator = device is not None and device.platform != "cpu"
         self.only_moves = not self.on_accelerator and all(n.definition.hands_on for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
+        # The epoch since which our variables have these shapes, and that at which we last looked.
+        self.shapes: list[Any] = []
+        self.since, self.looked = -1, -1
         self.has_program = False
         self._lock = threading.Lock()
 
@@ -167,7 +170,7 @@ class Region:
         return all(entry.tiny for entry in self.entries.values())
 
     def _signature(self, values: list[Any]) -> Any:
-        epoch = self.store.shape_epoch if self.cells else 0
+        epoch = self._epoch() if self.cells else 0
         if self.is_constant:
             return epoch
         shapes = tuple([values[i].shape for i in self.moving_slots])
@@ -176,9 +179,21 @@ class Region:
         fixed = [np.asarray(values[i]) for i in self.static_slots]
         return epoch, shapes, tuple((v.shape, v.tobytes()) for v in fixed)
 
+    def _epoch(self) -> int:
+        """The epoch since which our variables have had the shapes they have now."""
+        store = self.store
+        if self.looked == store.shape_epoch:
+            return self.since
+        with store.lock:
+            now, shapes = store.shape_epoch, [_spec(cell.value) for cell in self.cells]
+            if shapes != self.shapes:
+                self.since, self.shapes = now, shapes
+            self.looked = now
+            return self.since
+
     def _new_entry(self, key: Any) -> _Entry:
         with self._lock:
-            entry = self.entries.setdefault(key, _Entry())
+            entry = self.entries.setdefault(key, _Entry(key if self.is_constant else key[0]))
             while len(self.entries) > MAX_PROGRAMS:
                 self.entries.popitem(last=False)
             return entry
@@ -292,7 +307,6 @@ class Region:
             if entry.program is None or 0 < entry.program.factor < factor:
                 timed = report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes")
                 with timed, limits.not_counted():
-                    entry.epoch = self.store.shape_epoch
                     entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
                     self.has_program = True

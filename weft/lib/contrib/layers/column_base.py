@@ -9,6 +9,7 @@ import abc
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
+from weft.core.shapes import dimension_value
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.slices import SparseTensor
 from weft.lib.feature_column.base import FeatureColumn, fields_of
@@ -170,7 +171,7 @@ def inner_flatten(inputs: Any, new_rank: int) -> Any:
 
 def _sparse_inner_flatten(inputs: SparseTensor, new_rank: int) -> SparseTensor:
     sizes = inputs.dense_shape
-    rank = sizes.shape[0].value
+    rank = dimension_value(sizes.shape[0])
     if rank < new_rank:
         raise ValueError(
             f"Inputs has rank less than new_rank. {inputs} must have rank at least {new_rank}. "

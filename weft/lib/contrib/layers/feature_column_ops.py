@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.core import dtypes, nest
+from weft.core.shapes import dimension_value
 from weft.graph.graph import GraphKeys, Tensor
 from weft.graph.slices import SparseTensor
 from weft.lib.contrib.framework.variables import model_variable
@@ -132,7 +133,7 @@ def _reshaped(tensor: Any, column_name: str, output_rank: int) -> Any:
     """A feature with `output_rank` dimensions: one may be added, any number joined."""
     rank = tensor.get_shape().ndims
     if rank is None and isinstance(tensor, SparseTensor):
-        rank = tensor.dense_shape.shape[0].value
+        rank = dimension_value(tensor.dense_shape.shape[0])
     whose = f"Error while processing column {column_name}."
     if rank is None:
         raise ValueError(f"{whose} Rank of input Tensor can not be None.")

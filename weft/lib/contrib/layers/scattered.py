@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.shapes import dimension_value
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.slices import SparseTensor
 from weft.lib.platform import tf_logging as logging
@@ -52,7 +53,7 @@ def _checked_sizes(parts: list[Any]) -> list[int]:
     for part in parts:
         part.get_shape().assert_has_rank(1)
         part.get_shape().assert_is_fully_defined()
-    sizes = [part.get_shape()[0].value for part in parts]
+    sizes = [dimension_value(part.get_shape()[0]) for part in parts]
     for i, size in enumerate(sizes):
         expected = (sum(sizes) - i - 1) // len(parts) + 1
         if size != expected:

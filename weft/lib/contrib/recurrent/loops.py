@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.autodiff.custom_gradient import custom_gradient
 from weft.core import dtypes, nest
+from weft.core.shapes import dimension_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.tensor import Tensor
 from weft.ops.array import array, fill, gather
@@ -179,7 +180,7 @@ def _is_single(inputs: Any, length: Any) -> bool:
     if not isinstance(length, Tensor):
         return length == 1
     shapes = [each.shape for each in nest.flatten(inputs)]
-    return all(shape.dims is not None and shape[0].value == 1 for shape in shapes)
+    return all(shape.dims is not None and dimension_value(shape[0]) == 1 for shape in shapes)
 
 
 def Recurrent(

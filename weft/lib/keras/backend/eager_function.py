@@ -15,9 +15,8 @@ from weft.lib.keras.backend.function import Function
 from weft.lib.keras.backend.symbolic import eager_program, in_model_graph
 from weft.ops.kit.eager import EagerTensor
 from weft.passes.inline import inline
-from weft.passes.pipeline import ALL, finish
 from weft.passes.prune import prune
-from weft.runtime.functions import Instance, library_of
+from weft.runtime.functions import BoundInstance, library_of
 
 
 class EagerFunction(Function):
@@ -62,20 +61,19 @@ class Program:
         assert program is not None
         self._fetches = fetches
         inside = [x for x in fetches if not isinstance(x, EagerTensor)]
-        self._captured = _captured(target.graph, [*(x.op for x in inside), target], feeds)
-        arguments = [argument for argument, _ in self._captured]
+        captured = _captured(target.graph, [*(x.op for x in inside), target], feeds)
+        arguments = [argument for argument, _ in captured]
         graph = prune([*feeds, *arguments], inside, [target])
         inline(graph, library_of(program) | target.graph._functions)
-        for node in graph.nodes:
-            node.device = ""
-        finish(graph, ALL)
-        self._program, self._instance = program, Instance(graph, program._resources)
+        # Those of variables say where they are; what they hold is read by the program.
+        self._outside = [t.op._value[t.value_index] for _, t in captured]
+        self._program = program
+        given = [None] * len(feeds) + self._outside
+        self._instance = BoundInstance(graph, program._resources, given)
 
     def __call__(self, values: list[Any]) -> list[Any]:
         self._program.restore_new_variables()
-        # Those of variables say where they are; what they hold is read by the program.
-        outside = [t.op._value[t.value_index] for _, t in self._captured]
-        found = (x if x.ndim else x[()] for x in self._instance([*values, *outside]))
+        found = (x if x.ndim else x[()] for x in self._instance([*values, *self._outside]))
         return [x.numpy() if isinstance(x, EagerTensor) else next(found) for x in self._fetches]
 
 

@@ -129,8 +129,8 @@ class Optimizer(KernelSteps):
     ) -> list[tuple[Gradient, Any]]:
         """(gradient, variable) for each variable of `var_list` (the trainable ones by default)."""
         if callable(loss):
-            if executing_eagerly():
-                return self._compute_gradients_eagerly(loss, var_list, grad_loss)
+            if _knows_variables_by_their_use():
+                return self._compute_gradients_on_tape(loss, var_list, grad_loss)
             loss = loss()
         elif executing_eagerly():
             raise RuntimeError(
@@ -168,7 +168,7 @@ class Optimizer(KernelSteps):
         self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None])
         return grads_and_vars
 
-    def _compute_gradients_eagerly(
+    def _compute_gradients_on_tape(
         self, loss: Any, var_list: Any, grad_loss: Any
     ) -> list[tuple[Gradient, Any]]:
         with GradientTape() as tape:
@@ -368,6 +368,12 @@ def _increment(global_step: Any, name: str) -> Any:
             one = convert_to_tensor(1, dtype=global_step.dtype)
             return raw.AssignAddVariableOp(global_step.handle, one, name=name)
         return assign_add(global_step, 1, name=name)
+
+
+def _knows_variables_by_their_use() -> bool:
+    """Whether no collection has the variables: eagerly, and in functions traced there."""
+    with init_scope():
+        return executing_eagerly()
 
 
 def _var_key(var: Any) -> tuple[Any, Any]:

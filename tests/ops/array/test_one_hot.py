@@ -1,0 +1,36 @@
+"""Large one-hot codes of compiled programs are those that NumPy makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft.ops.array import one_hot_search
+
+INDICES = [
+    np.array([[0, 5, 69], [70, -1, 3]], np.int32),
+    np.array([0, 2**32 + 1, -(2**40), 69, 70], np.int64),
+    np.array([0, 255, 69, 70], np.uint8),
+    np.array(7, np.int32),
+]
+
+
+@pytest.mark.parametrize("indices", INDICES)
+@pytest.mark.parametrize("kind", [np.float32, np.int8, bool])
+def test_large_codes(indices: np.ndarray, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    monkeypatch.setattr(one_hot_search, "_LARGE", 1)
+    on, off = np.array(1, kind), np.array(0, kind)
+
+    def codes(xp: Any, indices: Any) -> Any:
+        return one_hot_search._codes(xp, indices, 70, on, off, indices.ndim)
+
+    lowered = jax.jit(lambda indices: codes(jax.numpy, indices)).lower(indices)
+    assert ("scatter" in lowered.as_text()) == (jax.default_backend() == "cpu")
+    found, wanted = np.asarray(lowered.compile()(indices)), codes(np, indices)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
