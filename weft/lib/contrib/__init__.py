@@ -44,6 +44,7 @@ PARTS = (
     "keras",
     "kernel_methods",
     "kinesis",
+    "labeled_tensor",
     "layers",
     "learn",
     "legacy_seq2seq",

@@ -39,6 +39,7 @@ from weft.lib.contrib import kafka as kafka
 from weft.lib.contrib import keras as keras
 from weft.lib.contrib import kernel_methods as kernel_methods
 from weft.lib.contrib import kinesis as kinesis
+from weft.lib.contrib import labeled_tensor as labeled_tensor
 from weft.lib.contrib import layers as layers
 from weft.lib.contrib import learn as learn
 from weft.lib.contrib import legacy_seq2seq as legacy_seq2seq

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from typing import Any
 
 from weft.core import dtypes
@@ -77,10 +78,11 @@ def _known(words: Any, table: Any, least: Any) -> tuple[Tensor, Tensor]:
         )
     with name_scope("filter_vocab", values=[words]):
         counts = table.lookup(words)
-        wanted = math.not_equal(counts, table.default_value)
-        if least is not None:
-            wanted = math.logical_and(wanted, counts >= casts.cast(least, counts.dtype))
-        return boolean_mask(words, wanted), boolean_mask(counts, wanted)
+        rules = [math.not_equal(counts, table.default_value)]
+        rules += [] if least is None else [counts >= casts.cast(least, counts.dtype)]
+        wanted = functools.reduce(math.logical_and, rules)
+        kept, kept_counts = (boolean_mask(each, wanted) for each in (words, counts))
+        return kept, kept_counts
 
 
 def _thinned(words: Tensor, counts: Tensor, share: float, total: Any, seed: Any) -> Tensor:

@@ -117,15 +117,16 @@ class _Rewrite:
 
     def _given(self, name: str, limits: tuple[float, float]) -> list[str]:
         ends = [f"{name}/InputMin", f"{name}/InputMax"]
-        self.added += [constant(end, np.float32(at)) for end, at in zip(ends, limits, strict=True)]
+        for end, limit in zip(ends, limits, strict=True):
+            self.added.append(constant(end, np.array(limit, np.float32)))
         return ends
 
     def _averages(self, name: str) -> list[str]:
         axes = f"{name}/ReductionAxes"
         self.added += [
-            constant(f"{name}/Decay", np.float32(_DECAY)),
-            constant(f"{axes}/RangeStart", np.int32(0)),
-            constant(f"{axes}/RangeDelta", np.int32(1)),
+            constant(f"{name}/Decay", np.array(_DECAY, np.float32)),
+            constant(f"{axes}/RangeStart", np.array(0, np.int32)),
+            constant(f"{axes}/RangeDelta", np.array(1, np.int32)),
             _node(f"{axes}/InputRank", "Rank", [name]),
             _node(
                 f"{axes}/ReductionAxes",
@@ -144,7 +145,7 @@ class _Rewrite:
         variable = f"{extreme}/Variable"
         self.variables.append(variable)
         self.added.append(_node(variable, "VariableV2", [], dtype=dtypes.float32, shape=()))
-        self.added.append(constant(f"{extreme}/EMA/OneConst", np.float32(1)))
+        self.added.append(constant(f"{extreme}/EMA/OneConst", np.array(1, np.float32)))
         for suffix, kind, inputs in _AVERAGE:
             named = [decay if each == "Decay" else extreme + each for each in inputs]
             self.added.append(_node(extreme + suffix, kind, named))

@@ -35,7 +35,7 @@ def _probes(products: np.ndarray) -> Iterator[Probe]:
     bits = 1 << np.arange(planes - 1, -1, -1)
     main = [int(bits[row >= 0].sum()) for row in products]
     yield from ((bucket, table) for table, bucket in enumerate(main))
-    nearest = [sorted(range(planes), key=lambda i, row=row: abs(row[i])) for row in products]
+    nearest = [np.argsort(np.abs(row), kind="stable").tolist() for row in products]
     waiting: list[Any] = []
     for table, order in enumerate(nearest):
         cost = float(products[table, order[0]] ** 2)

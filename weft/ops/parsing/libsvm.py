@@ -53,10 +53,11 @@ def decode_libsvm_(xp: Any, input: Any, *, dtype: Any, label_dtype: Any, num_fea
     kind, label_kind = (np.dtype(each.as_numpy_dtype) for each in (dtype, label_dtype))
     labels, indices, values = np.zeros(lines.shape, label_kind), [], []
     for place in np.ndindex(lines.shape):
-        words = lines[place].split()
+        line: Any = lines[place]
+        words = line.split()
         if not words:
             number = np.ravel_multi_index(place, lines.shape) if place else 0
-            raise invalid(f'No label found for input[{number}]: "{lines[place].decode()}"')
+            raise invalid(f'No label found for input[{number}]: "{line.decode()}"')
         labels[place] = _number(words[0], label_kind, "Label")
         for word in words[1:]:
             index, value = _feature(word, kind)

@@ -94,7 +94,7 @@ def leaf_value(leaf: Any, width: int) -> Array:
 def _inner(node: Any) -> tuple[str, Any, Any]:
     """(kind, split, the message that has its children) of a node; of a leaf, its kind."""
     kind = node.WhichOneof("node")
-    split = getattr(node, kind) if kind else None
+    split: Any = getattr(node, kind) if kind else None
     return kind, split, split.split if kind and kind.startswith("sparse_float") else split
 
 

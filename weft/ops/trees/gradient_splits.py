@@ -205,12 +205,15 @@ def best_splits(
             found[split.node] = split
 
     for place, (column, dimension) in enumerate(columns):
-        for kind, (node, bucket, *rest) in (
+        for kind, (node, bucket, gain, left, right) in (
             layer.number_splits(place, limits[place]) if active[place] else ()
         ):
-            offer(Split(node, kind, column, dimension, limits[place][bucket], *rest, place))
+            at = limits[place][bucket]
+            offer(Split(node, kind, column, dimension, at, gain, left, right, place))
     for column, pairs in enumerate(layer.examples.ids):
         handler = len(columns) + column
-        for which, (node, _, *rest) in layer.id_splits(*pairs) if active[handler] else ():
-            offer(Split(node, CATEGORY, column, 0, which, *rest, handler))
+        for which, (node, _, gain, left, right) in (
+            layer.id_splits(*pairs) if active[handler] else ()
+        ):
+            offer(Split(node, CATEGORY, column, 0, which, gain, left, right, handler))
     return found

@@ -114,19 +114,20 @@ class StopAfterNTrees(SessionRunHook):
         step = get_global_step()
         if step is None:
             raise RuntimeError("Global step should be created.")
-        if self._override is not None:
-            self._set_step = updates.assign(step, self._override)
+        wanted = [] if self._override is None else [self._override]
+        self._at_the_end = [updates.assign(step, value) for value in wanted]
 
     def before_run(self, run_context: Any) -> Any:
         return SessionRunArgs(self._asked)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         attempted, finished = run_values.results
-        if finished >= self._count or attempted > 2 * self._count:
-            logging.info("Requesting stop since we have reached %d trees.", finished)
-            if self._override is not None:
-                run_context.session.run(self._set_step)
-            run_context.request_stop()
+        if finished < self._count and attempted <= 2 * self._count:
+            return
+        logging.info("Requesting stop since we have reached %d trees.", finished)
+        for update in self._at_the_end:
+            run_context.session.run(update)
+        run_context.request_stop()
 
 
 class Model:

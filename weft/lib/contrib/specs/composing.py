@@ -73,7 +73,11 @@ class Callable(Composable):
     """A function of one tensor as a part."""
 
     def __init__(self, f: _Callable[[Any], Any]) -> None:
-        self.funcall = f  # type: ignore[method-assign]
+        self.f = f
+
+    def funcall(self, x: Any) -> Any:
+        """The function of `x`."""
+        return self.f(x)
 
 
 class Operator(Composable):

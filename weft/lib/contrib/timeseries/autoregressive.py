@@ -57,28 +57,24 @@ class FlatPredictionModel(Model):
         hidden_layer_sizes: Any = None,
     ) -> None:
         super().__init__()
-        self._input_flatten, self._output_flatten = core.Flatten(), core.Flatten()
+        self._flatten = core.Flatten()
         layers = [core.Dense(size, activation=relu) for size in hidden_layer_sizes or ()]
         self._hidden_layers = Sequential(layers) if layers else None
-        total = num_features * output_window_size
-        self._mean_transform = core.Dense(total, name="predicted_mean")
-        self._covariance_transform = core.Dense(total, name="log_sigma_square")
-        self._prediction_shape = [-1, output_window_size, num_features]
+        self._shape = [-1, output_window_size, num_features]
+        names = ("predicted_mean", "log_sigma_square")
+        self._ends = [core.Dense(num_features * output_window_size, name=each) for each in names]
 
     def call(self, input_window_features: Any, output_window_features: Any) -> dict[str, Tensor]:
         """The mean and covariance of the values after the window."""
         parts = []
-        if output_window_features.shape[2] != 0 or input_window_features.shape[1] == 0:
-            parts.append(self._output_flatten(output_window_features))
         if input_window_features.shape[1] != 0:
-            parts.insert(0, self._input_flatten(input_window_features))
+            parts.append(self._flatten(input_window_features))
+        if not parts or output_window_features.shape[2] != 0:
+            parts.append(self._flatten(output_window_features))
         inner = array.concat(parts, axis=1) if len(parts) > 1 else parts[0]
         inner = self._hidden_layers(inner) if self._hidden_layers else inner
-        mean, log_variance = self._mean_transform(inner), self._covariance_transform(inner)
-        return {
-            "mean": array.reshape(mean, self._prediction_shape),
-            "covariance": array.reshape(math.exp(log_variance), self._prediction_shape),
-        }
+        mean, log_variance = (array.reshape(end(inner), self._shape) for end in self._ends)
+        return {"mean": mean, "covariance": math.exp(log_variance)}
 
 
 class LSTMPredictionModel(Model):
@@ -92,22 +88,22 @@ class LSTMPredictionModel(Model):
         num_units: int = 128,
     ) -> None:
         super().__init__()
-        self._encoder = LSTMBlockFusedCell(num_units=num_units, name="encoder")
-        self._decoder = LSTMBlockFusedCell(num_units=num_units, name="decoder")
-        self._mean_transform = core.Dense(num_features, name="mean_transform")
-        self._covariance_transform = core.Dense(num_features, name="covariance_transform")
+        self._cells = [LSTMBlockFusedCell(num_units, name=role) for role in ("encoder", "decoder")]
+        parts = ("mean", "covariance")
+        self._ends = [core.Dense(num_features, name=f"{part}_transform") for part in parts]
 
     def call(self, input_window_features: Any, output_window_features: Any) -> dict[str, Tensor]:
         """The mean and covariance of the values after the window."""
-        before, after = (
-            array.transpose(each, [1, 0, 2])
-            for each in (input_window_features, output_window_features)
-        )
-        _, state = self._encoder(before, dtype=self.dtype)
-        steps, _ = self._decoder(after, dtype=self.dtype, initial_state=state)
-        steps = array.transpose(steps, [1, 0, 2])
-        log_variance = self._covariance_transform(steps)
-        return {"mean": self._mean_transform(steps), "covariance": math.exp(log_variance)}
+        state, steps = {}, None
+        for cell, each in zip(
+            self._cells, (input_window_features, output_window_features), strict=True
+        ):
+            by_time = array.transpose(each, [1, 0, 2])
+            steps, last = cell(by_time, dtype=self.dtype, **state)
+            state = {"initial_state": last}
+        by_window = array.transpose(steps, [1, 0, 2])
+        mean, log_variance = (end(by_window) for end in self._ends)
+        return {"mean": mean, "covariance": math.exp(log_variance)}
 
 
 def _others(features: Any) -> dict[str, Any]:
@@ -213,13 +209,13 @@ class ARModel(TimeSeriesModel):
 
     def loss_op(self, targets: Any, prediction_ops: dict[str, Any]) -> Tensor:
         """The loss of predictions, for each number of the targets."""
-        mean = prediction_ops["mean"]
-        if self.loss == self.NORMAL_LIKELIHOOD_LOSS:
-            total = -reduce.reduce_sum(normal_log_prob(targets, _scale(prediction_ops), mean))
-        else:
-            assert self.loss == self.SQUARED_LOSS, self.loss
-            total = reduce.reduce_sum(math.squared_difference(mean, targets))
-        return total / casts.cast(array.size(targets), total.dtype)
+        return reduce.reduce_mean(self._losses(targets, prediction_ops))
+
+    def _losses(self, targets: Any, found: dict[str, Any]) -> Tensor:
+        if self.loss == self.SQUARED_LOSS:
+            return math.squared_difference(found["mean"], targets)
+        assert self.loss == self.NORMAL_LIKELIHOOD_LOSS, self.loss
+        return -normal_log_prob(targets, _scale(found), found["mean"])
 
     def _process_window(self, features: Any, mode: str, exogenous: Any) -> ModelOutputs:
         times = casts.cast(features[TIMES], dtypes.int64)
@@ -430,15 +426,12 @@ class AnomalyMixtureARModel(ARModel):
         width = get_variable("anomaly_log_param", [], self.dtype, zeros_initializer())
         return {**found, "anomaly_params": math.exp(width)}
 
-    def loss_op(self, targets: Any, prediction_ops: dict[str, Any]) -> Tensor:
-        """The loss of a mixture of both distributions, for each number of the targets."""
-        mean = prediction_ops["mean"]
-        usual = normal_log_prob(targets, _scale(prediction_ops), mean)
+    def _losses(self, targets: Any, found: dict[str, Any]) -> Tensor:
+        """Minus the logarithm of a mixture of both distributions."""
+        mean = found["mean"]
+        usual = normal_log_prob(targets, _scale(found), mean) + float(np.log(1 - self._prior))
         if self._kind == self.GAUSSIAN_ANOMALY:
-            odd = normal_log_prob(targets, _scale(prediction_ops, "anomaly_params"), mean)
+            odd = normal_log_prob(targets, _scale(found, "anomaly_params"), mean)
         else:
-            odd = cauchy_log_prob(targets, prediction_ops["anomaly_params"], mean)
-        usual, odd = usual + float(np.log(1 - self._prior)), odd + float(np.log(self._prior))
-        more, less = math.maximum(usual, odd), math.minimum(usual, odd)
-        total = -reduce.reduce_sum(more + math.log(1 + math.exp(less - more)))
-        return total / casts.cast(array.size(targets), self.dtype)
+            odd = cauchy_log_prob(targets, found["anomaly_params"], mean)
+        return -reduce.reduce_logsumexp(array.stack([usual, odd + float(np.log(self._prior))]), 0)

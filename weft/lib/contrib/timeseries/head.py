@@ -176,19 +176,23 @@ class TimeSeriesRegressionHead:
             )
         _check_windows(features, set(self._of_other_lengths) if predicts else {STATE_TUPLE})
 
+    def _found(self, features: Any, mode: str, **scope: Any) -> ModelOutputs:
+        with variable_scope("model", **scope or {"use_resource": True}):
+            return self.create_loss(features, mode)
+
     def _train_ops(self, features: Any) -> EstimatorSpec:
-        with variable_scope("model", use_resource=True):
-            found = self.create_loss(features, ModeKeys.TRAIN)
-        step = self.optimizer.minimize(found.loss, global_step=get_global_step())
-        return EstimatorSpec(ModeKeys.TRAIN, loss=found.loss, train_op=step)
+        loss = self._found(features, ModeKeys.TRAIN).loss
+        update = self.optimizer.minimize(loss, global_step=get_global_step())
+        return EstimatorSpec(ModeKeys.TRAIN, loss=loss, train_op=update)
 
     def _evaluate_ops(self, features: Any) -> EstimatorSpec:
-        with variable_scope("model", use_resource=True):
-            found = self.create_loss(features, ModeKeys.EVAL)
-        metrics = {name: _latest(name, each) for name, each in found.predictions.items()}
-        metrics[TIMES] = _latest(TIMES, found.prediction_times)
-        metrics[STATE_TUPLE] = _latest_of_all(STATE_TUPLE, found.end_state)
-        metrics["average_loss"] = mean(found.loss, name="average_loss")
+        found = self._found(features, ModeKeys.EVAL)
+        told = {**found.predictions, TIMES: found.prediction_times}
+        metrics: dict[str, Any] = {name: _latest(name, each) for name, each in told.items()}
+        metrics |= {
+            STATE_TUPLE: _latest_of_all(STATE_TUPLE, found.end_state),
+            "average_loss": mean(found.loss, name="average_loss"),
+        }
         return EstimatorSpec(ModeKeys.EVAL, found.predictions, found.loss, eval_metric_ops=metrics)
 
     def _predict_ops(self, features: Any) -> EstimatorSpec:
@@ -200,8 +204,7 @@ class TimeSeriesRegressionHead:
         """Signatures that predict, and that move a state on over values, with and without one."""
         with variable_scope("model", use_resource=True):
             predicted = self.model.predict(features=features)
-        with variable_scope("model", reuse=True):
-            moved = self.create_loss(dict(features), ModeKeys.EVAL)
+        moved = self._found(dict(features), ModeKeys.EVAL, reuse=True)
         fresh = {name: each for name, each in features.items() if name != STATE_TUPLE}
         with variable_scope("model", reuse=True):
             begun = self.model.define_loss(features=fresh, mode=ModeKeys.EVAL)

@@ -161,15 +161,11 @@ class RandomWindowInputFn(TimeSeriesInputFn):
             collections=[GraphKeys.LOCAL_VARIABLES],
         )
 
-        def counted() -> Any:
-            return cond(
-                reduce.reduce_any(ordered),
-                lambda: updates.assign(count, constant(0, dtypes.int64)),
-                lambda: count.count_up_to(self._discard_limit),
-            )
-
-        begun = cond(
-            updates.is_variable_initialized(count), counted, lambda: constant(0, dtypes.int64)
+        first = math.logical_not(updates.is_variable_initialized(count))
+        noted = cond(
+            math.logical_or(first, reduce.reduce_any(ordered)),
+            lambda: updates.assign(count, constant(0, dtypes.int64)),
+            lambda: count.count_up_to(self._discard_limit),
         )
-        with control_dependencies([begun]):
+        with control_dependencies([noted]):
             return math.logical_and(ordered, True)

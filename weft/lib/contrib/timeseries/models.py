@@ -104,23 +104,26 @@ class TimeSeriesModel:
         """The further features [batch, times, numbers]; None where there are no columns."""
         if not self._exogenous_feature_columns:
             return None
-        flat = {}
-        for name, tensor in features.items():
-            if tensor.shape.ndims is None:
-                raise ValueError(
-                    "Features with unknown rank are not supported. Got shape "
-                    f"{tensor.shape} for feature {name}."
-                )
-            sizes = array.shape(tensor)
-            rows = array.reshape(tensor, array.concat([[sizes[0] * sizes[1]], sizes[2:]], 0))
-            is_number = rows.shape.ndims == 1 and rows.dtype != dtypes.string
-            flat[name] = rows[:, None] if is_number else rows
+        flat = {name: _rows(name, tensor) for name, tensor in features.items()}
         columns = self._exogenous_feature_columns
         embedded = input_layer(flat, columns, trainable=True)
         width = embedded.shape[1:]
         found = array.reshape(embedded, array.concat([array.shape(times), width.as_list()], 0))
         found.set_shape(times.shape.concatenate(width))
         return casts.cast(found, self.dtype)
+
+
+def _rows(name: str, tensor: Any) -> Any:
+    """A feature of windows as one of single times."""
+    if tensor.shape.ndims is None:
+        raise ValueError(
+            f"Features with unknown rank are not supported. Got shape {tensor.shape} for feature "
+            f"{name}."
+        )
+    inner = array.shape(tensor)[2:]
+    if tensor.shape.ndims == 2 and tensor.dtype != dtypes.string:
+        inner = [1]
+    return array.reshape(tensor, array.concat([[-1], inner], 0))
 
 
 class PassthroughStateManager:

@@ -52,16 +52,17 @@ class NumpyReader(TimeSeriesReader):
                 "Either decrease the window size or provide more records."
             )
 
+    def _fed(self, features: Any, count: int, **options: Any) -> dict[str, Any]:
+        return numpy_input_fn(features, None, count, None, False, **options)()
+
     def read(self) -> dict[str, Any]:
         """The next records of the arrays."""
-        rows = {name: value[0] for name, value in self._features.items()}
-        hint = self._read_num_records_hint
-        return numpy_input_fn(rows, batch_size=hint, num_epochs=None, shuffle=False)()
+        single = {name: value[0] for name, value in self._features.items()}
+        return self._fed(single, self._read_num_records_hint)
 
     def read_full(self) -> dict[str, Any]:
         """The arrays."""
-        options: Any = {"num_epochs": None, "queue_capacity": 2, "shuffle": False}
-        whole = numpy_input_fn(self._features, batch_size=1, **options)()
+        whole = self._fed(self._features, 1, queue_capacity=2)
         return {name: array.squeeze(value, axis=0) for name, value in whole.items()}
 
 
