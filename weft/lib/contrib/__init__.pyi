@@ -4,6 +4,7 @@ import builtins as _builtins
 from weft.lib.contrib import autograph as autograph
 from weft.lib.contrib import batching as batching
 from weft.lib.contrib import bayesflow as bayesflow
+from weft.lib.contrib import boosted_trees as boosted_trees
 from weft.lib.contrib import checkpoint as checkpoint
 from weft.lib.contrib import cluster_resolver as cluster_resolver
 from weft.lib.contrib import compiler as compiler
@@ -20,6 +21,7 @@ from weft.lib.contrib import estimator as estimator
 from weft.lib.contrib import factorization as factorization
 from weft.lib.contrib import feature_column as feature_column
 from weft.lib.contrib import framework as framework
+from weft.lib.contrib import gan as gan
 from weft.lib.contrib import graph_editor as graph_editor
 from weft.lib.contrib import grid_rnn as grid_rnn
 from weft.lib.contrib import hooks as hooks
