@@ -729,7 +729,6 @@ from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import initializers as initializers
 from weft.api import io as io
-from weft.api import layers as layers
 from weft.api import linalg as linalg
 from weft.api import logging as logging
 from weft.api import lookup as lookup
@@ -752,8 +751,6 @@ from weft.api import spectral as spectral
 from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
-from weft.api import test as test
-from weft.api import train as train
 from weft.api import version as version
 from weft.graph.op_def import raw as raw_ops
 from weft.lib.platform.versions import (
@@ -774,9 +771,12 @@ if TYPE_CHECKING:
     from weft.legacy import examples as examples
     from weft.api import feature_column as feature_column
     from weft.api import keras as keras
+    from weft.api import layers as layers
     from weft.api import profiler as profiler
     from weft.legacy import python as python
     from weft.api import saved_model as saved_model
+    from weft.api import test as test
+    from weft.api import train as train
     from weft.lib.data.optional import OptionalSpec as OptionalSpec
 
 # What is large, and not used by every program: where it is.
@@ -790,9 +790,12 @@ _LATER = {
     "examples": "weft.legacy.examples",
     "feature_column": "weft.api.feature_column",
     "keras": "weft.api.keras",
+    "layers": "weft.api.layers",
     "profiler": "weft.api.profiler",
     "python": "weft.legacy.python",
     "saved_model": "weft.api.saved_model",
+    "test": "weft.api.test",
+    "train": "weft.api.train",
 }
 _LATER_NAMES = {
     "OptionalSpec": "weft.lib.data.optional",

@@ -404,7 +404,6 @@ from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import initializers as initializers
 from weft.api import io as io
-from weft.api import layers as layers
 from weft.api import linalg as linalg
 from weft.api import logging as logging
 from weft.api import lookup as lookup
@@ -427,8 +426,6 @@ from weft.api import spectral as spectral
 from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
-from weft.api import test as test
-from weft.api import train as train
 from weft.api import version as version
 from weft.graph.op_def import raw as _is_raw_ops
 from weft.lib.platform.versions import __compiler_version__ as __compiler_version__
@@ -445,9 +442,12 @@ from weft.api import estimator as estimator
 from weft.legacy import examples as examples
 from weft.api import feature_column as feature_column
 from weft.api import keras as keras
+from weft.api import layers as layers
 from weft.api import profiler as profiler
 from weft.legacy import python as python
 from weft.api import saved_model as saved_model
+from weft.api import test as test
+from weft.api import train as train
 from weft.lib.data.optional import OptionalSpec as OptionalSpec
 no_gradient = _is_no_gradient
 def cholesky(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...

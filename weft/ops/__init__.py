@@ -5,9 +5,12 @@ Which family may import which is in `tests/test_layers.py`.
 """
 
 import importlib
-import pkgutil
+import os
 
-for _family in pkgutil.iter_modules(__path__, f"{__name__}."):
-    _package = importlib.import_module(_family.name)
-    for _module in pkgutil.iter_modules(_package.__path__, f"{_family.name}."):
-        importlib.import_module(_module.name)
+_HERE = os.path.dirname(__file__)
+for _family in sorted(os.listdir(_HERE)):
+    if _family.startswith("_") or "." in _family:
+        continue
+    for _file in sorted(os.listdir(os.path.join(_HERE, _family))):
+        if _file.endswith(".py") and _file != "__init__.py":
+            importlib.import_module(f"{__name__}.{_family}.{_file[:-3]}")
