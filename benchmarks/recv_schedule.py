@@ -76,8 +76,9 @@ def peaks(scheduled: bool, count: int = 8, side: int = 512) -> tuple[float, floa
             for _ in range(3):
                 result = sess.run(y, fed)
             plan = next(iter(sess._runner._plans.values()))
-            where = [part.device.endswith("CPU:0") for part in plan.parts].index(True)
-            graph = plan.parts[where].graph
+            parts = getattr(plan, "plain", plan).parts
+            where = [part.device.endswith("CPU:0") for part in parts].index(True)
+            graph = parts[where].graph
             meter = Meter(graph)
             plan.run([fed[x]], StepContext(meter))
             predicted = peak_bytes(graph)

@@ -26,7 +26,6 @@ MISSING = {
     "tf.experimental.function_executor_type": "chooses among executors of TensorFlow's",
     "tf.experimental.output_all_intermediates": "changes functions of TensorFlow's own while loops",
     "tf.profiler.Profiler.serialize_to_string": "profiles are kept as what sessions give",
-    "tf.train.do_quantize_training_on_graphdef": "training with rounded weights is not here",
 }
 # Parameters that differ, and why.
 DIFFERING = {

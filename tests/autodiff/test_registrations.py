@@ -36,8 +36,11 @@ NEWER = {
 }  # fmt: skip
 # Operations of contrib, whose registrations are not in the list.
 CONTRIB = {
-    "BytesInUse", "BytesLimit", "MaxBytesInUse", "PeriodicResampleOpGrad", "ReduceSliceMax",
-    "ReduceSliceMin", "ReduceSliceProd", "ReduceSliceSum",
+    "BytesInUse", "BytesLimit", "CreateTreeEnsembleVariable", "DecodeAudioV2", "DecodeLibsvm",
+    "EncodeAudioV2", "FusedConv2DBiasActivation", "GradientTreesPrediction",
+    "GradientTreesPredictionVerbose", "MaxBytesInUse", "PeriodicResampleOpGrad", "ReduceSliceMax",
+    "ReduceSliceMin", "ReduceSliceProd", "ReduceSliceSum", "TreeEnsembleStampToken",
+    "TreeEnsembleStats", "UpdateTreeEnsemble",
 }  # fmt: skip
 # Its gradient is a function that returns None.
 NOTHING = {"LoopCond"}

@@ -24,6 +24,7 @@ from weft.cli.launching.kubernetes.pods import INDEX, WAIT_FOR_NAME
 from weft.cli.launching.kubernetes.settings import settings_of
 from weft.cli.launching.request import Request
 from weft.cli.main import main
+from weft.core.processes import place
 
 VERSIONS = ("1.33", "1.35", "1.37")
 WORKERS_ONLY = {"worker": 3, "ps": 0}
@@ -289,3 +290,54 @@ def test_without_pyyaml_it_says_what_to_install(
     assert launch("--image", "weft", "--in-image", "/app/train.py") == 2
     assert "pip install 'weft[kubernetes]'" in capsys.readouterr().err
     assert launch("--image", "weft", "--in-image", "-o", "json", "/app/train.py") == 0
+
+
+# ---- collectives ---------------------------------------------------------------------------------
+
+CHIEF = {"chief": 1, "worker": 2, "ps": 0}
+
+
+@pytest.mark.parametrize(
+    ("counts", "form", "alike", "ranks", "coordinator"),
+    [
+        (WORKERS_ONLY, "plain", False, [0, 1, 2], "train-worker-0.train:3222"),
+        (WORKERS_ONLY, "plain", True, [0, 1, 2], "train-worker-0.train:2222"),
+        (CHIEF, "plain", False, [0, 1, 2], "train-chief-0.train:3222"),
+        (CHIEF, "tfjob", False, [0, 1, 2], "train-chief-0:3222"),
+        (WORKERS_ONLY, "jaxjob", False, [0, 1, 2], "train-worker-0:3222"),
+        ({"worker": 2, "ps": 1}, "plain", False, None, None),
+    ],
+)
+def test_tasks_know_their_ranks(
+    tmp_path: Path, counts: Any, form: str, alike: bool, ranks: Any, coordinator: Any
+) -> None:
+    """What each task finds in its variables, once Kubernetes has put in its number."""
+    program = tmp_path / "train.py"
+    program.write_text("pass")
+    request = Request(str(program), [], counts=counts, alike=alike)
+    objects = objects_of(settings_of(request, {"image": "weft:1", "form": form}))
+    found = [
+        place({n: v.replace("$(TASK_INDEX)", str(i)) for n, v in variables.items()})
+        for count, variables in trained(objects)
+        for i in range(count)
+    ]
+    assert [each.size for each in found] == [len(found) if ranks else 1] * len(found)
+    if ranks:
+        assert sorted(each.rank for each in found) == ranks
+        assert {each.coordinator for each in found} == {coordinator}
+        assert {(each.local_rank, each.local_size) for each in found} == {(0, 1)}
+    told = ["TF_CONFIG" in variables for _, variables in trained(objects)]
+    assert any(told) is (form != "tfjob" and not alike)
+
+
+def trained(objects: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, str]]]:
+    """How many tasks there are of each job that trains, and their variables."""
+    for each in objects:
+        spec = each.get("spec", {})
+        jobs = [(spec["completions"], spec["template"])] if each["kind"] == "Job" else []
+        for name, replicas in spec.items():
+            if name.endswith("Specs"):
+                jobs += [(r["replicas"], r["template"]) for r in replicas.values()]
+        for count, template in jobs:
+            listed = template["spec"]["containers"][0]["env"]
+            yield count, {e["name"]: e["value"] for e in listed if "value" in e}

@@ -154,6 +154,23 @@ def test_python_2_takes_text_where_python_3_wants_bytes(tmp_path: Path) -> None:
     assert run(program) == "[1] [1] True\n1cb2\n"
 
 
+def test_methods_that_python_2_had(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "class Deck(object):\n"
+        "    def next(self): return 'card'\n"
+        "def numbers():\n"
+        "    yield 7\n"
+        "print numbers().next(), Deck().next(), 'text'.decode('utf-8'), b'a'.decode('ascii')\n"
+        "try:\n"
+        "    raise ValueError('wrong')\n"
+        "except ValueError as e:\n"
+        "    print e.message, {1: 2}.has_key(1)\n"
+    )
+    assert main(["upgrade", str(program), "--write"]) == 0
+    assert run(program) == "7 card text a\nwrong True\n"
+
+
 def test_files_of_a_python_2_program_are_python_2(tmp_path: Path) -> None:
     """A file that shows nothing of it divides as the one that imports it."""
     (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")

@@ -18,20 +18,16 @@ def in_a_process(code, **environment):
 
 
 def test_defaults():
-    done = in_a_process("print(flags.FLAGS)")
-    assert done.stdout.startswith(
-        "[WEFT_DEBUG=0, WEFT_DUMP='', WEFT_TRACE='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
-        " WEFT_CONTROL_FLOW='whole', WEFT_XLA=True, WEFT_TF32=True, WEFT_CACHE='', "
-    )
+    shown = in_a_process("print(flags.FLAGS)").stdout
+    for each in ("WEFT_DEBUG=0", "WEFT_DUMP=''", "WEFT_CONTROL_FLOW='whole'", "WEFT_XLA=True"):
+        assert f"{each}, " in shown
     assert len({flag.name for flag in flags.FLAGS}) == len(flags.FLAGS)
 
 
 def test_read_from_the_environment():
-    done = in_a_process("print(flags.FLAGS)", WEFT_DEBUG="3", WEFT_XLA="0", WEFT_DUMP="d")
-    assert done.stdout.startswith(
-        "[WEFT_DEBUG=3, WEFT_DUMP='d', WEFT_TRACE='', WEFT_CHECK=False, WEFT_NUMERICS=False,"
-        " WEFT_CONTROL_FLOW='whole', WEFT_XLA=False, WEFT_TF32=True, WEFT_CACHE='', "
-    )
+    shown = in_a_process("print(flags.FLAGS)", WEFT_DEBUG="3", WEFT_XLA="0", WEFT_DUMP="d").stdout
+    for each in ("WEFT_DEBUG=3", "WEFT_DUMP='d'", "WEFT_CONTROL_FLOW='whole'", "WEFT_XLA=False"):
+        assert f"{each}, " in shown
 
 
 def test_unreadable_value():

@@ -65,3 +65,7 @@ def test_place_in_a_cluster():
     assert place_in(addresses, 3, {}) == Place(3, 4, 1, 2, "one:3222")
     assert place_in(["one:65000"], 0, {}).coordinator == "one:64000"
     assert place_in(addresses, 0, {"WEFT_COORDINATOR": "x:1"}).coordinator == "x:1"
+
+
+def test_a_rank_that_a_manifest_adds_up():
+    assert place({"WEFT_RANK": "1+2", "WEFT_SIZE": "4"}).rank == 3

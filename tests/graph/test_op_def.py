@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core import flags
 from weft.core.errors import NotFoundError
 from weft.graph import shape_fn as s
 from weft.graph.graph_def import op_def_proto
@@ -150,6 +151,25 @@ def test_kernels_must_fit_the_signature() -> None:
     with pytest.raises(ValueError, match="static inputs \\['y'\\] are not inputs"):
         op("Test", inputs="x: float", static="y")(lambda xp, x: x)
     assert "Test" not in REGISTRY
+
+
+def test_a_declaration_is_read_when_it_is_used() -> None:
+    with flags.CHECK.override(False):
+        definition = OpDef("Test", "x: T, n: int32", "y: T", "T: type", static="n", kernel=_second)
+        wrong = OpDef("Test", "x: T", "y: T", "T: type", kernel=_second)
+    assert definition.name == "Test" and definition.known == {"n"}
+    assert "params" not in vars(definition)
+    assert definition.params == ["x", "n"] and "params" in vars(definition)
+    assert definition.traceable and definition.single_output and not definition.takes_ctx
+    with pytest.raises(AttributeError, match="OpDef has no attribute 'paramz'"):
+        _ = definition.paramz
+    for _ in range(2):
+        with pytest.raises(TypeError, match="the signature says"):
+            _ = wrong.params
+
+
+def _second(xp: Any, x: Any, n: Any) -> Any:
+    return n
 
 
 def test_gradients_register_once() -> None:

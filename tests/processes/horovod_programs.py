@@ -28,6 +28,8 @@ def every_operation() -> dict[str, Any]:
             "whole": hvd.allreduce(tf.cast(x, tf.int64), op=hvd.Sum),
             "gather": hvd.allgather(tf.fill([rank, 2], float(rank))),
             "broadcast": hvd.broadcast(x * 2, 1),
+            "adaptive": hvd.allreduce(tf.stack([x[0], -x[1] * x[0]]), op=hvd.Adasum),
+            "nothing": hvd.allreduce(tf.zeros([3]), op=hvd.Adasum),
             "flag": hvd.broadcast(tf.constant([rank == 1]), 1),
             "gradient": tf.gradients(tf.reduce_sum(mean * x), x)[0],
             "rows": hvd.allreduce(rows),
@@ -60,6 +62,19 @@ def by_optimizer() -> list[Any]:
                 session.run(train, {x: given, y: np.sum(given, 1, keepdims=True)})
                 found = session.run_step_fn(lambda step_context: step_context.session.run(both))
     return list(found)
+
+
+def by_adaptive_sum() -> list[Any]:
+    """A variable after a step that all processes make together, and what each began with."""
+    hvd.init()
+    with tf.Graph().as_default(), tf.Session() as session:
+        w = tf.get_variable("w", initializer=np.ones(2, np.float32))
+        loss = tf.reduce_sum(w * [1.0 + hvd.rank(), 2.0])
+        optimizer = hvd.DistributedOptimizer(tf.train.GradientDescentOptimizer(0.5), op=hvd.Adasum)
+        train = optimizer.minimize(loss)
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        return list(session.run([w]))
 
 
 def by_tape() -> list[Any]:

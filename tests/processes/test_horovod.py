@@ -9,7 +9,7 @@ from tests.processes.group import run_group
 
 pytestmark = pytest.mark.timeout(600)
 SIZE = 4
-NAMES = ("every_operation", "by_optimizer", "by_tape", "by_keras")
+NAMES = ("every_operation", "by_optimizer", "by_adaptive_sum", "by_tape", "by_keras")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,28 @@ def test_operations(found, name):
     for values in found["every_operation"]:
         np.testing.assert_array_equal(values[name], WANTED[name])
         assert values[name].dtype == np.asarray(WANTED[name]).dtype or name == "gather"
+
+
+def adapted(vectors):
+    """Adasum, of pairs of pairs."""
+    if len(vectors) == 1:
+        return vectors[0]
+    half = len(vectors) // 2
+    a, b = adapted(vectors[:half]), adapted(vectors[half:])
+    return (1 - a @ b / (2 * a @ a)) * a + (1 - a @ b / (2 * b @ b)) * b
+
+
+def test_an_adaptive_sum(found):
+    given = np.stack([X[:, 0], -X[:, 1] * X[:, 0]], 1).astype(np.float64)
+    for values in found["every_operation"]:
+        np.testing.assert_allclose(values["adaptive"], adapted(given), rtol=1e-5)
+        assert not values["nothing"].any()
+
+
+def test_an_optimizer_by_an_adaptive_sum(found):
+    steps = np.array([[-0.5 * (1 + rank), -1.0] for rank in range(SIZE)])
+    for values in found["by_adaptive_sum"]:
+        np.testing.assert_allclose(values[0], 1 + adapted(steps), rtol=1e-5)
 
 
 def test_the_gradient_of_a_mean(found):

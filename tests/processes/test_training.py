@@ -8,7 +8,7 @@ import pytest
 from tests.processes.group import run_group
 
 pytestmark = pytest.mark.timeout(600)
-PROGRAMS = ("by_strategy", "by_keras", "by_estimator")
+PROGRAMS = ("by_strategy", "by_resnet", "by_keras", "by_estimator")
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,14 @@ def test_a_step_of_a_strategy(found):
         assert_close(each, one)
         for mine, first in zip(each[2], four[0][2], strict=True):
             np.testing.assert_array_equal(mine, first)
+
+
+def test_a_resnet(found):
+    four, one = found["by_resnet"]
+    assert one[0][-1] < one[0][0]
+    for each in four:
+        for mine, wanted in zip([each[0], *each[1]], [one[0], *one[1]], strict=True):
+            np.testing.assert_allclose(mine, wanted, rtol=0, atol=1e-6)
 
 
 def test_fit(found):

@@ -36,6 +36,8 @@ def to_array(tensor: Tensor, value: Any) -> Any:
         if dtype is dtypes.string:
             array = _to_bytes(array)
         return array
+    if type(value) is float and dtype.is_floating:
+        return np.asarray(value, dtype.np_storage)
     return _convert(tensor, dtype, value)
 
 
@@ -64,7 +66,7 @@ def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:
         )
     if isinstance(value, TensorHandle):
         value = value.eval()
-    if dtype in (dtypes.resource, dtypes.variant):
+    if dtype is dtypes.resource or dtype is dtypes.variant:
         return value
     if dtype is dtypes.string:
         if isinstance(value, (bool, int, float)):

@@ -37,7 +37,8 @@ def register_session_run_conversion_functions(
 class Fetches:
     """The fetch argument of `run`, analysed once.
 
-    `tensors` are unique, `targets` are operations to run; `rebuild` makes the result.
+    `tensors` are unique, `targets` are operations to run; `rebuild` makes the result. `fetched` are
+    the tensors again, as a set.
     """
 
     def __init__(self, graph: Graph, fetches: Any) -> None:
@@ -45,11 +46,9 @@ class Fetches:
         self.tensors: list[Tensor] = []
         self.targets: list[Operation] = []
         self._positions: dict[Tensor, int] = {}
+        self.fetched = self._positions.keys()
         self.rebuild: Rebuild = self._analyse(fetches)
         self.handles = handle_positions(self.tensors)
-
-    def fetches_any(self, tensors: Sequence[Tensor]) -> bool:
-        return not self._positions.keys().isdisjoint(tensors)
 
     def _analyse(self, fetch: Any) -> Rebuild:
         if fetch is None:

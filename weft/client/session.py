@@ -126,7 +126,7 @@ class BaseSession(SessionInterface):
         )
         if handler.handles:
             results = with_handles(self, handler.tensors, handler.handles, results)
-        if keys and handler.fetches_any(keys):
+        if keys and not handler.fetched.isdisjoint(keys):
             results = _with_fed(results, handler.tensors, keys, feed_dict)
         return handler.rebuild(results)
 

@@ -103,6 +103,12 @@ CONTROL_FLOW = _str(
     "is inside them, `nodes` runs them node by node in the executor.",
 )
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
+SPMD = _bool(
+    "WEFT_SPMD",
+    True,
+    "A step that does the same on several devices, as one of MirroredStrategy does, runs as one "
+    "program over all of them where it can be one; 0: as a partition for each, always.",
+)
 TENSOR_FLOAT_32 = _bool(
     "WEFT_TF32",
     True,

@@ -133,26 +133,31 @@ def _all_tensors(definition: OpDef, given: dict[str, Any]) -> bool:
 
 
 def _graph_for(definition: OpDef, given: dict[str, Any]) -> Graph:
-    values = [given.get(arg.name) for arg in definition.input_args]
     if (default := stacks.get_default_graph()).building_function:
         return default  # which takes in what comes from elsewhere
-    if len(values) == 1 and type(values[0]) is Tensor:
-        return values[0].op.graph
-    return graph_of(values)
+    values = [given.get(arg.name) for arg in definition.input_args]
+    graph: Graph | None = None
+    for value in values:
+        if type(value) is not Tensor or (graph is not None and value.op.graph is not graph):
+            return graph_of(values)
+        graph = value.op.graph
+    return graph or default
 
 
 def _given_attrs(definition: OpDef, given: dict[str, Any]) -> dict[str, Any]:
     attrs: dict[str, Any] = {}
-    inputs = {arg.name for arg in definition.input_args}
+    inputs = definition.input_names
     for key, value in given.items():
+        if key in inputs:
+            continue
         attr = definition.attrs.get(key)
-        if attr is not None and key not in inputs:
-            if value is not None or attr.kind == "shape":
-                attrs[key] = normalize(definition, attr, value)
-        elif key not in inputs:
+        if attr is None:
             raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
-    for name in inputs - given.keys():
-        raise TypeError(f"No argument for input {name} of Op {definition.name}")
+        if value is not None or attr.kind == "shape":
+            attrs[key] = normalize(definition, attr, value)
+    if not given.keys() >= inputs:
+        missing = next(arg.name for arg in definition.input_args if arg.name not in given)
+        raise TypeError(f"No argument for input {missing} of Op {definition.name}")
     return attrs
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import operator
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
     flat = array.ravel().tolist()
-    if array.dtype == object and set(map(type, flat)) == {bytes}:
+    if array.dtype == object and operator.countOf(map(type, flat), bytes) == len(flat):
         return array.copy()
     try:
         flat = list(map(str.encode, flat))  # most often it is all text

@@ -1,7 +1,8 @@
 """Operations: signature, shape rule, kernel and gradient, declared in one place.
 
 `@op(...)` turns a kernel into an `OpDef` in `REGISTRY`. Calling an `OpDef` adds a node to the
-default graph; `OpDef.kernel` computes at once. A mistake in a declaration stops the import.
+default graph; `OpDef.kernel` computes at once. A declaration is read when the op is first used, and
+with `WEFT_CHECK`, as in tests, at once: then a mistake in it stops the import.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from weft.core import dtypes
+from weft.core import dtypes, flags
 from weft.core.errors import NotFoundError
 from weft.graph.by_library import ByLibrary
 from weft.graph.op_signature import (
@@ -92,16 +93,34 @@ class OpDef(Traits, Signature):
     ) -> None:
         # The fields are read all the time, so they lie side by side in the instance.
         fields = vars(self)
-        fields.update(vars(parse_signature(name, inputs, outputs, attrs)))
-        fields.update(vars(traits), shape_rule=shape, kernels=Kernels(kernel))
+        fields.update(vars(traits), name=name, shape_rule=shape, kernels=Kernels(kernel))
         fields["static"] = split_names(static)
         fields["known"] = traits.known | self.static
-        if unknown := self.known - {arg.name for arg in self.input_args}:
-            raise ValueError(f"op {name}: static inputs {sorted(unknown)} are not inputs")
-        extra, fields["kernel_attrs"] = (None, ()) if kernel is None else _check(self, kernel)
-        fields.update(takes_ctx=extra == "ctx", takes_rng=extra == "rng")
-        fields["traceable"] = self.runs_on == "any" and kernel is not None and not self.takes_ctx
-        fields["is_handle"] = self.takes_ctx and not self.input_args and _makes_handle(self)
+        listed = attrs if isinstance(attrs, str) else tuple(attrs)
+        fields["_declared"] = inputs, outputs, listed, kernel
+        if flags.CHECK:
+            self._read()
+
+    def _read(self) -> None:
+        """Reads the declaration, and checks it; what follows from it is there from then on.
+
+        Most programs use few of the ops: those of the others are never read. Two threads may both
+        do it, and find the same.
+        """
+        fields = vars(self)
+        declared = fields.get("_declared")
+        if declared is not None:
+            fields.update(_follows(self, *declared))
+            fields.pop("_declared", None)
+
+    if not TYPE_CHECKING:  # the checker knows the fields
+
+        def __getattr__(self, name: str) -> Any:
+            self._read()
+            try:
+                return vars(self)[name]
+            except KeyError:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}") from None
 
     @property
     def kernel(self) -> Kernel | None:
@@ -204,6 +223,25 @@ def op(
         return definition
 
     return declare
+
+
+def _follows(
+    traits: OpDef, inputs: str, outputs: str, attrs: str | Iterable[AttrDef], kernel: Kernel | None
+) -> dict[str, Any]:
+    """The fields that a declaration tells."""
+    name = traits.name
+    found = parse_signature(name, inputs, outputs, attrs)
+    if unknown := traits.known - {arg.name for arg in found.input_args}:
+        raise ValueError(f"op {name}: static inputs {sorted(unknown)} are not inputs")
+    extra, kernel_attrs = (None, ()) if kernel is None else _check(found, kernel)
+    takes_ctx = extra == "ctx"
+    return vars(found) | {
+        "kernel_attrs": kernel_attrs,
+        "takes_ctx": takes_ctx,
+        "takes_rng": extra == "rng",
+        "traceable": traits.runs_on == "any" and kernel is not None and not takes_ctx,
+        "is_handle": takes_ctx and not found.input_args and _makes_handle(found),
+    }
 
 
 def _makes_handle(definition: Signature) -> bool:

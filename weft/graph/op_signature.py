@@ -191,6 +191,7 @@ class Signature:
     input_args: list[ArgDef]
     output_args: list[ArgDef]
     attrs: dict[str, AttrDef]
+    input_names: frozenset[str]
     # Attributes that the inputs tell.
     inferred_attrs: frozenset[str]
     # Parameters in TensorFlow's order: inputs, attributes without and with a default.
@@ -224,6 +225,7 @@ def parse_signature(
         input_args=ins,
         output_args=outs,
         attrs=known,
+        input_names=frozenset(arg.name for arg in ins),
         inferred_attrs=frozenset(inferred),
         params=[
             *(arg.name for arg in ins),

@@ -21,14 +21,25 @@ _MAX_FRAMES = 24
 Attrs = dict[str, Any]
 
 
+# The files that frames come from, as they turn out to be weft's: most frames are from few files.
+_own_files: set[str] = set()
+
+
 def creation_stack() -> tuple[tuple[CodeType, int], ...]:
     """The user's frames that led here, innermost first. Line numbers are worked out when asked."""
     frame: Any = sys._getframe(2)
     kept: list[tuple[CodeType, int]] = []
-    while frame is not None and len(kept) < _MAX_FRAMES:
+    own_files = _own_files
+    while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE):
-            kept.append((code, frame.f_lasti))
+        file = code.co_filename
+        if file not in own_files:
+            if file.startswith(PACKAGE):
+                own_files.add(file)
+            else:
+                kept.append((code, frame.f_lasti))
+                if len(kept) == _MAX_FRAMES:
+                    break
         frame = frame.f_back
     return tuple(kept)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from weft.core import device_name
@@ -45,15 +45,26 @@ class _Scopes(threading.local):
         self.container = ""
         self.original: Operation | None = None
 
-    @contextmanager
-    def holding(self, **values: Any) -> Iterator[None]:
-        """Sets some of them, and puts these back as they were."""
-        saved = {name: getattr(self, name) for name in values}
-        vars(self).update(values)
-        try:
-            yield
-        finally:
-            vars(self).update(saved)
+    def holding(self, **values: Any) -> _Holding:
+        """Sets some of them inside, and puts these back as they were."""
+        return _Holding(self, values)
+
+
+class _Holding:
+    """A class, not a generator: graphs open scopes by the thousand."""
+
+    __slots__ = ("saved", "scopes", "values")
+
+    def __init__(self, scopes: _Scopes, values: dict[str, Any]) -> None:
+        self.scopes, self.values = vars(scopes), values
+
+    def __enter__(self) -> None:
+        scopes = self.scopes
+        self.saved = {name: scopes[name] for name in self.values}
+        scopes.update(self.values)
+
+    def __exit__(self, *exc: Any) -> None:
+        self.scopes.update(self.saved)
 
 
 class NameScope:
@@ -237,11 +248,9 @@ class ScopedGraph:
     def _set_control_flow_context(self, context: Any) -> None:
         self._scopes.context = context
 
-    @contextmanager
-    def _original_op(self, op: Operation) -> Iterator[None]:
+    def _original_op(self, op: Operation) -> AbstractContextManager[None]:
         """Operations made inside are derived from `op`: their errors name it, too."""
-        with self._scopes.holding(original=op):
-            yield
+        return self._scopes.holding(original=op)
 
     # ---- applying ----
 

@@ -368,6 +368,56 @@ core.protobuf
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.all_reduce.python
+    tf.contrib.all_reduce: all_reduce
+contrib.bigtable.python
+contrib.bigtable.python.ops
+    tf.contrib.bigtable: bigtable_api
+contrib.cloud.python
+contrib.cloud.python.ops
+    tf.contrib.cloud: bigquery_reader_ops gcs_config_ops
+contrib.ffmpeg: tf.contrib.ffmpeg
+    tf.contrib.ffmpeg: ffmpeg_ops
+contrib.fused_conv.python
+contrib.fused_conv.python.ops
+    tf.contrib.fused_conv: fused_conv2d_bias_activation_op
+contrib.hadoop.python
+contrib.hadoop.python.ops
+    tf.contrib.hadoop: hadoop_dataset_ops
+contrib.ignite.python
+contrib.ignite.python.ops
+    tf.contrib.ignite: ignite_dataset_ops
+contrib.kafka.python
+contrib.kafka.python.ops
+    tf.contrib.kafka: kafka_dataset_ops
+contrib.kinesis.python
+contrib.kinesis.python.ops
+    tf.contrib.kinesis: kinesis_dataset_ops
+contrib.libsvm.python
+contrib.libsvm.python.ops
+    tf.contrib.libsvm: libsvm_ops
+contrib.nearest_neighbor.python
+contrib.nearest_neighbor.python.ops
+    tf.contrib.nearest_neighbor: nearest_neighbor_ops
+contrib.receptive_field: tf.contrib.receptive_field
+    tf.contrib.receptive_field: receptive_field_api
+contrib.receptive_field.python
+contrib.receptive_field.python.util
+    weft.lib.contrib.receptive_field: graph_compute_order parse_layer_parameters receptive_field
+contrib.rate: tf.contrib.rate
+    tf.contrib.rate: rate
+contrib.rpc.python
+contrib.rpc.python.ops
+    tf.contrib.rpc: rpc_op
+contrib.specs.python: tf.contrib.specs
+    weft.lib.contrib.specs.evaluation: specs
+    weft.lib.contrib.specs.composing: specs_lib
+    weft.lib.contrib.specs.operations: specs_ops
+    weft.lib.contrib.specs.parameters: params_ops
+    weft.lib.contrib.specs.pictures: summaries
+contrib.text.python
+contrib.text.python.ops: tf.contrib.text
+    tf.contrib.text: skip_gram_ops
 contrib.boosted_trees.proto
     weft.protos.contrib_trees: learner_pb2 tree_config_pb2
 contrib.boosted_trees.estimator_batch
@@ -469,6 +519,9 @@ contrib.model_pruning.python
 contrib.model_pruning.python.layers
     weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
         rnn_cells
+contrib.optimizer_v2: tf.contrib.optimizer_v2
+    tf.contrib.optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2
+        optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
     tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
@@ -541,6 +594,15 @@ contrib.tensor_forest.python: tf.contrib.tensor_forest
     tf.contrib.tensor_forest: tensor_forest
 contrib.tensor_forest.python.ops
     tf.contrib.tensor_forest.data_ops: data_ops
+contrib.timeseries.python
+contrib.timeseries.python.timeseries: tf.contrib.timeseries
+    weft.lib.contrib.timeseries.autoregressive: ar_model
+    weft.lib.contrib.timeseries.regressors: estimators
+    weft.lib.contrib.timeseries.keys: feature_keys
+    weft.lib.contrib.timeseries.head: head
+    weft.lib.contrib.timeseries.inputs weft.lib.contrib.timeseries.readers: input_pipeline
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.keys: model state_management
+    weft.lib.contrib.timeseries.statistics: math_utils
 contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops

@@ -28,6 +28,7 @@ from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
 from weft.passes.ref_reads import sink_ref_reads
+from weft.passes.replicas.step import ReplicatedStep, replicated
 from weft.passes.verify import verify
 
 
@@ -66,7 +67,33 @@ def prepare(
     graph = prune(feeds, fetches, targets)
     _show(observe, "10_pruned", graph)
     inline(graph)
-    parts = split(graph, options, observe, place)
+    return finished(split(graph, options, observe, place), options, observe)
+
+
+def prepare_replicas(
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    options: Options,
+    place: Callable[[ClientGraph], None],
+) -> ReplicatedStep:
+    """The same step with its replicas as one program, or NotOneProgram if they cannot be.
+
+    The graphs of its stages are still to be cut, by `partition`, and `finished`.
+    """
+    graph = prune(feeds, fetches, targets)
+    inline(graph)
+    spread(graph)
+    place(graph)
+    step = replicated(graph)
+    finish(step.program, options)
+    return step
+
+
+def finished(
+    parts: list[Partition], options: Options = ALL, observe: object = None
+) -> list[Partition]:
+    """The parts of a step, each optimized for its device."""
     for i, part in enumerate(parts):
         if options.hold_receives and len(parts) > 1:
             hold_back(part.graph)

@@ -6,7 +6,9 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -20,11 +22,12 @@ from weft.core.step_limits import looking_up
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.kit import process_group
 from weft.ops.kit.room import check_room
 from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
-from weft.passes.pipeline import Options, prepare
+from weft.passes.pipeline import Options, prepare, prepare_replicas
 from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump, report
 from weft.runtime.debug.numerics import NumericCheck
@@ -35,6 +38,7 @@ from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
+from weft.runtime.replicated_plan import ReplicatedPlan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.session_placement import Placer
 from weft.runtime.threads import ThreadPool
@@ -42,7 +46,7 @@ from weft.runtime.threads import ThreadPool
 _MAX_PLANS = 1024
 _LARGE = machine.large()
 _PIECE = 1 << 26  # bytes that are copied in a fraction of a second
-AnyPlan = Plan | PartitionedPlan
+AnyPlan = Plan | PartitionedPlan | ReplicatedPlan
 
 
 class _Watched(NamedTuple):
@@ -67,8 +71,8 @@ class StepRunner:
         self.timeout_in_ms = config.operation_timeout_in_ms if config is not None else 0
         self.running = RunningSteps()
         self._ends = StepContext(running=self.running)
-        self.numeric_check = flags.CHECK_NUMERICS.value
-        self.reports_nodes = flags.DEBUG.value >= 4
+        self._checks_numbers = flags.CHECK_NUMERICS.value
+        self._reports_nodes = flags.DEBUG.value >= 4
         for device in self.devices:
             report.say(1, f"device {device.name}: {device.description or 'host'}".__str__)
         self._plans: dict[Any, AnyPlan] = {}
@@ -80,6 +84,8 @@ class StepRunner:
         self._watched_runs = itertools.count()
         self._plan_runs: WeakKeyDictionary[Any, Iterator[int]] = WeakKeyDictionary()
         self._counts = bool(self._period or self._model_period)
+        self._observes = self._checks_numbers or self._reports_nodes
+        self._is_plain = not (self._counts or self._observes or self.timeout_in_ms)
         self._lock = threading.Lock()
 
     def run(
@@ -97,35 +103,41 @@ class StepRunner:
         None but TensorFlow's errors come out, also where planning meets a graph without sense.
         """
         try:
-            if self._counts:
-                options = self._count_step(options)
-            if options is not None and is_watched(options):
-                key = _Watched(object() if key is None else key)
+            if options is not None or metadata is not None or not self._is_plain:
+                return self._run_with(fetches, targets, feeds, values, options, metadata, key)
             plan = self._plans.get((key, feeds))
             if plan is None or self._mutations != self.graph._mutations:
-                # Planning may take as long as the step.
-                with deadline_scope(self._deadline(options) or limits.deadline):
-                    plan = self._plan(fetches, targets, feeds, key)
-            names = StepNames.of(feeds, fetches, targets) if type(key) is _Watched else None
-            deadline = None
-            if options is not None or self.timeout_in_ms:
-                deadline = self._deadline(options)
-            if deadline is not None:
-                with deadline_scope(deadline):
-                    results = self._run_observed(plan, values, options, metadata, deadline, names)
-                    return self._to_user(results, plan)
-            if (
-                options is not None
-                or metadata is not None
-                or self.numeric_check
-                or self.reports_nodes
-            ):
-                results = self._run_observed(plan, values, options, metadata, deadline, names)
-            else:
-                results = plan.run(values, self._ends)
+                plan = self._plan(fetches, targets, feeds, key)
+            results = plan.run(values, self._ends)
             return self._to_user(results, plan) if results else results
         except Exception as error:
             raise_from(as_public(error), error)
+
+    def _run_with(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: tuple[Tensor, ...],
+        values: Sequence[Any],
+        options: Any,
+        metadata: Any,
+        key: Any,
+    ) -> list[Any]:
+        """A step with options, or of a session that looks at its steps or limits their time."""
+        if self._counts:
+            options = self._count_step(options)
+        if options is not None and is_watched(options):
+            key = _Watched(object() if key is None else key)
+        names = StepNames.of(feeds, fetches, targets) if type(key) is _Watched else None
+        # Planning may take as long as the step.
+        with deadline_scope(self._deadline(options) or limits.deadline):
+            plan = self._plans.get((key, feeds))
+            if plan is None or self._mutations != self.graph._mutations:
+                plan = self._plan(fetches, targets, feeds, key)
+        deadline = self._deadline(options)
+        with deadline_scope(deadline) if deadline is not None else nullcontext():
+            results = self._run_observed(plan, values, options, metadata, deadline, names)
+            return self._to_user(results, plan)
 
     def _to_user(self, results: Sequence[Any], plan: AnyPlan) -> list[Any]:
         try:
@@ -163,7 +175,11 @@ class StepRunner:
             observer = report.stages(dump.observer())
             parts = prepare(feeds, fetches, targets, options, observer, self.place)
             if len(parts) > 1:
-                return PartitionedPlan(parts, self.stores, self.pool)
+                plan = PartitionedPlan(parts, self.stores, self.pool)
+                if as_written or not (flags.SPMD and flags.XLA) or process_group.current().size > 1:
+                    return plan
+                again = partial(prepare_replicas, feeds, fetches, targets, options, self.place)
+                return ReplicatedPlan(plan, again, self.stores, options)
             return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
     def _count_step(self, options: Any) -> Any:
@@ -195,7 +211,7 @@ class StepRunner:
         names: StepNames | None,
     ) -> list[Any]:  # fmt: skip
         trace = StepTrace() if options is not None and options.trace_level > 0 else None
-        check = NumericCheck() if self.numeric_check else None
+        check = NumericCheck() if self._checks_numbers else None
         watch = None
         if names is not None:
             watch = StepWatch(options.debug_options, plan.graphs, names)
@@ -205,14 +221,14 @@ class StepRunner:
         def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
             if check is not None:
                 check(node, outputs)
-            if self.reports_nodes:
+            if self._reports_nodes:
                 report.node_run(node, outputs, start, end)
             if trace is not None:
                 trace(node, outputs, start, end)
             if watch is not None:
                 watch(node, outputs)
 
-        is_seen = any(each is not None for each in (trace, check, watch)) or self.reports_nodes
+        is_seen = any(each is not None for each in (trace, check, watch)) or self._reports_nodes
         context = StepContext(observe if is_seen else None, deadline, self.running)
         try:
             results: list[Any] = plan.run(values, context)

@@ -66,6 +66,36 @@ def test_lowerings_agree(
 
 
 @pytest.mark.parametrize(
+    ("input", "size", "stride", "filled"),
+    [
+        ((11, 9), (3, 9), 1, 1),
+        ((11, 9), (11, 2), 2, 0),
+        ((4, 6, 5), (2, 6, 5), 1, 1),
+        ((11, 9), (11, 9), 1, None),
+        ((11, 1), (3, 1), 1, None),
+    ],
+)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_an_axis_that_windows_fill_becomes_channels(
+    input: Any, size: Any, stride: int, filled: int | None, channels: int
+) -> None:
+    import jax
+
+    window = window_of(input, size, (stride,) * len(size), (1,) * len(size), "VALID")
+    x, w = normal(2, *input, channels), normal(*size, channels, 4)
+    assert conv_lowering._filled_axis(window) == filled
+    y, transpose = jax.vjp(lambda x, w: conv_lowering._xla(x, w, window), x, w)
+    g = normal(*y.shape)
+    of_x, of_w = transpose(g)
+    for found, wanted in (
+        (conv_lowering.convolve(x, w, window), y),
+        (conv_lowering.convolve_input(w, g, window, channels), of_x),
+        (conv_lowering.convolve_filter(x, g, window, w.shape), of_w),
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
     "batch, size, channels, expected",
     [(8, 28, 64, "winograd"), (8, 28, 4, "xla"), (1, 7, 512, "xla"), (1, 9, 20, "xla")],
 )

@@ -127,3 +127,38 @@ def test_lines_of_fields() -> None:
         assert sess.run(a).tolist() == [1, 2] and sess.run(b).tolist() == [b"x", b"y,z"]
     with pytest.raises(ValueError, match="not strictly increasing"):
         tf.decode_csv(["1,x"], [[0], [0]], select_cols=[1, 1])
+
+
+UNUSUAL = [
+    b"",  # no feature at all
+    b"\x0a\x00",  # an empty list
+    b"\x0a\x03\x0a\x01a\x0a\x03\x0a\x01b",  # a list in two pieces
+    b"\x0a\x05\x10\x01\x0a\x01a",  # a field that is not known
+    b"\x0a\x83\x00\x0a\x01a",  # a length that is longer than need be
+]
+
+
+@pytest.mark.parametrize("odd", UNUSUAL)
+def test_strings_among_others_are_those_of_one_example(odd: bytes) -> None:
+    from weft.core import dtypes
+    from weft.ops.strings.example_wire import column
+
+    def fail(index: int, message: str) -> None:
+        raise AssertionError(message)
+
+    usual = [b"\x0a\x06\x0a\x01x\x0a\x01y", b"\x0a\x02\x0a\x00", b"\x0a\x03\x0a\x01z"]
+    alone = column([odd], dtypes.string, fail, str)
+    values, counts, missing = column([*usual, odd, *usual], dtypes.string, fail, str)
+    around = [b"x", b"y", b"", b"z"]
+    assert values.tolist() == [*around, *alone[0].tolist(), *around]
+    assert counts.tolist() == [2, 1, 1, *alone[1].tolist(), 2, 1, 1]
+    assert missing == [3 for _ in alone[2]]
+
+
+def test_a_string_that_is_cut_off_among_others() -> None:
+    good, cut_off = example(s=[b"abc"]), b"\x0a\x05\x0a\x06abc"
+    entry = b"\x0a\x01s\x12" + bytes([len(cut_off)]) + cut_off
+    bad = b"\x0a" + bytes([len(entry) + 2]) + b"\x0a" + bytes([len(entry)]) + entry
+    parsed = tf.parse_example([good, bad, good], {"s": tf.VarLenFeature(tf.string)})["s"]
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Index: 1"):
+        sess.run(parsed)

@@ -81,7 +81,8 @@ SAMPLES = [
     *(
         skip(name, "writes files: tests/summary/test_summary_ops_v2.py")
         for name in (
-            "SummaryWriter CreateSummaryFileWriter FlushSummaryWriter CloseSummaryWriter "
+            "SummaryWriter CreateSummaryDbWriter CreateSummaryFileWriter FlushSummaryWriter "
+            "CloseSummaryWriter "
             "WriteSummary WriteRawProtoSummary WriteScalarSummary WriteHistogramSummary "
             "WriteImageSummary WriteAudioSummary WriteGraphSummary ImportEvent"
         ).split()

@@ -117,3 +117,54 @@ def test_a_fed_array_of_strings_stays_the_users(sess):
     sess.run(queue.enqueue([x]), {x: value})
     value[0] = b"changed"
     assert sess.run(queue.dequeue()).tolist() == [b"a", b"b"]
+
+
+WHOLE = [
+    (["1,2", "30,4", "5,60"], [[1, 30, 5], [2, 4, 60]]),
+    (["1,2", "3,", "5,6"], [[1, 3, 5], [2, 7, 6]]),
+    (["1,2", ",4", "5,6"], [[1, 0, 5], [2, 4, 6]]),
+    (["1,2", "00000000000000000000003,4"], [[1, 3], [2, 4]]),
+    (["1,2147483647", "-3,4"], [[1, -3], [2147483647, 4]]),
+    (["1,9", "9,4"], [[1, 0], [7, 4]]),
+]
+
+
+@pytest.mark.parametrize(("lines", "wanted"), WHOLE)
+def test_lines_of_digits_are_those_with_other_fields(sess, lines, wanted):
+    missing = "9" if "9,4" in lines else ""
+    both = [
+        sess.run(tf.decode_csv(given, [[0], [7]], na_value=missing))
+        for given in (lines, [*lines, '"1",2'])
+    ]
+    assert [c.tolist() for c in both[0]] == wanted
+    assert [c.tolist()[:-1] for c in both[1]] == wanted
+    assert all(c.dtype == np.int32 for c in both[0])
+
+
+def test_a_number_of_too_many_digits_among_others_is_refused(sess):
+    for text, kind in ((b"2147483648", 0), (b"9" * 30, np.int64(0))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="in record 1 is not a valid int"):
+            sess.run(tf.decode_csv([b"1,2", text + b",4"], [[kind], [kind]]))
+
+
+LENGTHS = [(4, 16), (8, 16), (4, 7), (1, 16), (5, 5), (0, 100)]
+
+
+@pytest.mark.parametrize(("least", "most"), LENGTHS)
+@pytest.mark.parametrize("lowest", [0, 1])
+def test_hashes_of_many_strings_are_those_of_each(least, most, lowest):
+    from weft.ops.kit.hashing import farm_hash
+
+    random = np.random.RandomState(most)
+    texts = [
+        random.randint(lowest, 256, random.randint(least, most + 1)).astype(np.uint8).tobytes()
+        for _ in range(5000)
+    ]
+    found = farm_hash(texts)
+    assert found[:300].tolist() == [int(farm_hash([text])[0]) for text in texts[:300]]
+
+
+def test_strings_of_bytes_alone_are_fed(sess):
+    x = tf.placeholder(tf.string, [None])
+    with pytest.raises(TypeError, match="Expected binary or unicode string"):
+        sess.run(tf.identity(x), {x: np.array([b"a", bytearray(b"b")], object)})

@@ -22,6 +22,7 @@ from weft.protos.example import FloatList as FloatList
 from weft.protos.example import Int64List as Int64List
 from weft.protos.example import SequenceExample as SequenceExample
 from weft.protos.server import ServerDef as ServerDef
+from weft.lib.tools.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
 from weft.lib.train.optimizers.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from weft.lib.train.optimizers.adagrad import AdagradOptimizer as AdagradOptimizer
 from weft.lib.train.optimizers.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer

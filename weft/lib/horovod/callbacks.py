@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.lib.horovod import ops, training
 from weft.lib.horovod.basics import rank, size
-from weft.lib.keras import backend
+from weft.lib.horovod.which_keras import backend_of
 from weft.lib.keras.callbacks.base import Callback
 
 Logs = dict[str, Any] | None
@@ -23,7 +23,7 @@ class BroadcastGlobalVariablesCallback(Callback):
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         if not self.broadcast_done:
             update = training.broadcast_global_variables(self.root_rank)
-            backend.get_session().run(update)
+            backend_of(self.model).get_session().run(update)
             self.broadcast_done = True
 
 
@@ -40,10 +40,10 @@ class MetricAverageCallback(Callback):
             return
         for name in sorted(logs):
             given, mean = self._means.get(name) or self._added(name)
-            logs[name] = backend.get_session().run(mean, {given: logs[name]})
+            logs[name] = backend_of(self.model).get_session().run(mean, {given: logs[name]})
 
     def _added(self, name: str) -> tuple[Any, Any]:
-        given = backend.placeholder(shape=(), dtype="float64")
+        given = backend_of(self.model).placeholder(shape=(), dtype="float64")
         self._means[name] = given, ops.allreduce(given, average=True)
         return self._means[name]
 
@@ -75,7 +75,7 @@ class LearningRateScheduleCallback(Callback):
 
     def on_train_begin(self, logs: Logs = None) -> None:
         if self.initial_lr is None:
-            self.initial_lr = backend.get_value(self.model.optimizer.lr)
+            self.initial_lr = backend_of(self.model).get_value(self.model.optimizer.lr)
         if self.staircase or self.steps_per_epoch:
             return
         self.steps_per_epoch = self._steps_of_an_epoch()
@@ -107,22 +107,22 @@ class LearningRateScheduleCallback(Callback):
 
     def _adjust(self, epoch: float) -> None:
         optimizer = self.model.optimizer
-        old = backend.get_value(optimizer.lr)
+        old = backend_of(self.model).get_value(optimizer.lr)
         assert self.initial_lr is not None
         new = self.initial_lr * self.multiplier(epoch)
-        backend.set_value(optimizer.lr, new)
+        backend_of(self.model).set_value(optimizer.lr, new)
         if getattr(optimizer, "momentum", None) is not None and self.momentum_correction:
-            self._momentum = backend.get_value(optimizer.momentum)
-            backend.set_value(optimizer.momentum, self._momentum * new / old)
+            self._momentum = backend_of(self.model).get_value(optimizer.momentum)
+            backend_of(self.model).set_value(optimizer.momentum, self._momentum * new / old)
 
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         if self._momentum is not None:
-            backend.set_value(self.model.optimizer.momentum, self._momentum)
+            backend_of(self.model).set_value(self.model.optimizer.momentum, self._momentum)
             self._momentum = None
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         if logs is not None:
-            logs["lr"] = backend.get_value(self.model.optimizer.lr)
+            logs["lr"] = backend_of(self.model).get_value(self.model.optimizer.lr)
 
 
 class LearningRateWarmupCallback(LearningRateScheduleCallback):
@@ -150,6 +150,6 @@ class LearningRateWarmupCallback(LearningRateScheduleCallback):
         super().on_epoch_end(epoch, logs)
         assert self.end_epoch is not None
         if epoch == self.end_epoch - 1 and self.verbose > 0 and rank() == 0:
-            rate = backend.get_value(self.model.optimizer.lr)
+            rate = backend_of(self.model).get_value(self.model.optimizer.lr)
             text = f"\nEpoch {epoch + 1}: finished gradual learning rate warmup to {rate:g}."
             print(text)  # noqa: T201

@@ -22,7 +22,7 @@ from weft.lib.horovod.basics import (
     size,
 )
 from weft.lib.horovod.ops import Adasum, Average, Compression, Sum
-from weft.lib.keras import backend, models
+from weft.lib.horovod.which_keras import backend_in_use, models_in_use
 
 __all__ = [
     "Adasum", "Average", "Compression", "DistributedOptimizer", "Sum", "allgather", "allreduce",
@@ -47,22 +47,22 @@ def DistributedOptimizer(
 
 def broadcast_global_variables(root_rank: int) -> Any:
     """Gives all global variables of Keras's session the values of one process."""
-    return backend.get_session().run(training.broadcast_global_variables(root_rank))
+    return backend_in_use().get_session().run(training.broadcast_global_variables(root_rank))
 
 
 def allreduce(value: Any, name: str | None = None, average: bool = True) -> Any:
     """The mean of a value over all processes, or its sum; a value, not a tensor."""
-    return backend.get_session().run(ops.allreduce(value, average=average))
+    return backend_in_use().get_session().run(ops.allreduce(value, average=average))
 
 
 def allgather(value: Any, name: str | None = None) -> Any:
     """The rows of all processes; a value, not a tensor."""
-    return backend.get_session().run(ops.allgather(value, name))
+    return backend_in_use().get_session().run(ops.allgather(value, name))
 
 
 def broadcast(value: Any, root_rank: int, name: str | None = None) -> Any:
     """What one process has; a value, not a tensor."""
-    return backend.get_session().run(ops.broadcast(value, root_rank, name))
+    return backend_in_use().get_session().run(ops.broadcast(value, root_rank, name))
 
 
 def load_model(
@@ -73,7 +73,7 @@ def load_model(
 ) -> Any:
     """A saved model, whose optimizer is one for all processes from now on."""
     known = {kind.__name__: kind for kind in custom_optimizers or ()}
-    model = models.load_model(filepath, custom_objects={**known, **(custom_objects or {})})
+    model = models_in_use().load_model(filepath, custom_objects={**known, **(custom_objects or {})})
     settings = training.Settings(compression, False, Average)
     training.distribute(model.optimizer, settings)
     return model

@@ -10,6 +10,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import device
 from weft.graph.slices import IndexedSlices
 from weft.lib.distribute import group_ops
+from weft.lib.horovod.adasum import adasum
 from weft.lib.horovod.basics import size
 from weft.ops.math import casts
 
@@ -57,8 +58,6 @@ def checked_op(op: Any, average: bool | None = None) -> int:
         raise ValueError("The op parameter supersedes average. Please provide only one of them.")
     if op is None:
         return Sum if average is False else Average
-    if op == Adasum:
-        raise NotImplementedError("weft has hvd.Average and hvd.Sum, not hvd.Adasum.")
     return int(op)
 
 
@@ -71,12 +70,24 @@ def allreduce(
     op: Any = None,
 ) -> Any:
     """The mean of a tensor over all processes, or its sum; of rows, those of all."""
-    mean = checked_op(op, average) == Average
+    way = checked_op(op, average)
+    mean = way == Average
+    if way == Adasum:
+        with device(device_dense or None):
+            return adapted(tensor, compression)
     if isinstance(tensor, IndexedSlices):
         with device(device_sparse or None):
             return group_ops.reduce_slices(tensor, mean)
     with device(device_dense or None):
         return reduced([tensor], mean, compression)[0]
+
+
+def adapted(tensor: Any, compression: Any) -> Any:
+    """The adaptive sum of a dense tensor over all processes."""
+    if isinstance(tensor, IndexedSlices):
+        return adasum(tensor)
+    packed, kind = compression.compress(convert_to_tensor(tensor))
+    return compression.decompress(adasum(packed), kind)
 
 
 def reduced(tensors: Sequence[Any], mean: bool, compression: Any) -> list[Any]:

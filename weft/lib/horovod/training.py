@@ -10,8 +10,17 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.slices import IndexedSlices
 from weft.lib.distribute.group_start import broadcast_variables as _broadcast_variables
+from weft.lib.horovod.adasum import AdasumOptimizer
 from weft.lib.horovod.basics import size
-from weft.lib.horovod.ops import Average, Compression, allreduce, checked_op, reduced
+from weft.lib.horovod.ops import (
+    Adasum,
+    Average,
+    Compression,
+    adapted,
+    allreduce,
+    checked_op,
+    reduced,
+)
 from weft.lib.keras.optimizers.optimizer_v2 import OptimizerV2
 from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
@@ -53,13 +62,16 @@ class Settings:
 
     def __init__(self, compression: Any, sparse_as_dense: bool, op: Any) -> None:
         self.compression, self.sparse_as_dense = compression, sparse_as_dense
-        self.mean = checked_op(op) == Average
+        self.op = checked_op(op)
+        self.mean = self.op == Average
 
     def reduce(self, gradients: Sequence[Any]) -> list[Any]:
         """Dense ones go together, many at once; a gradient of None stays."""
         if size() == 1:
             return list(gradients)
         given = [self._densified(each) for each in gradients]
+        if self.op == Adasum:
+            return [each if each is None else adapted(each, self.compression) for each in given]
         dense = [i for i, each in enumerate(given) if _is_dense(each)]
         found = list(given)
         sums = reduced([given[i] for i in dense], self.mean, self.compression)
@@ -121,7 +133,11 @@ def DistributedOptimizer(
 ) -> Any:
     """The optimizer, with gradients that are means over all processes."""
     if backward_passes_per_step > 1:
+        if op == Adasum:
+            raise NotImplementedError("weft joins every step: backward_passes_per_step must be 1.")
         raise ValueError("backward_passes_per_step>1 is only supported with op == hvd.Adasum")
+    if op == Adasum and isinstance(optimizer, Optimizer):
+        return AdasumOptimizer(optimizer, name, use_locking, compression)
     settings = Settings(compression, sparse_as_dense, op)
     if isinstance(optimizer, Optimizer):
         return _DistributedOptimizer(optimizer, name, use_locking, settings)

@@ -26,6 +26,7 @@ def _also_for_operators(function: F) -> Callable[[Callable[..., Any]], F]:
                     return method(*args, **kwargs)
             return function(*args, **kwargs)
 
+        either.__module__ = __name__  # where `pickle` looks for it
         return cast(F, either)
 
     return with_method

@@ -156,6 +156,10 @@ unsorted_segment_sqrt_n = also(segment.unsorted_segment_sqrt_n, ragged_math.segm
 unsorted_segment_sum = also(segment.unsorted_segment_sum, ragged_math.segment_sum)
 where = also(select.where, ragged_array.where)
 
+for _value in list(globals().values()):
+    if hasattr(_value, "__wrapped__"):
+        _value.__module__ = __name__  # where `pickle` looks for it
+
 
 # ---- operators ----------------------------------------------------------------------------------
 

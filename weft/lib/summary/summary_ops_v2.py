@@ -6,8 +6,11 @@ here are collected, for the program to run with its steps.
 
 from __future__ import annotations
 
+import getpass
 import os
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -149,6 +152,44 @@ def create_file_writer(
 
     with device("cpu:0"):
         return SummaryWriter("logdir:" + logdir if name is None else name, init)
+
+
+# What the names in a database may be.
+_NAMES = {
+    "experiment_name": re.compile(r"^[^\x00-\x1F<>]{0,256}$"),
+    "run_name": re.compile(r"^[^\x00-\x1F<>]{0,512}$"),
+    "user_name": re.compile(r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$", re.I),
+}
+
+
+def create_db_writer(
+    db_uri: Any,
+    experiment_name: Any = None,
+    run_name: Any = None,
+    user_name: Any = None,
+    name: str | None = None,
+) -> SummaryWriter:
+    """A writer to a database of TensorBoard's (SQLite), such as "file:/tmp/foo.sqlite".
+
+    Names that are not given are the day, the time, and the user's; empty ones leave their rows out.
+    """
+    now = time.localtime()
+    names = {
+        "experiment_name": time.strftime("%Y-%m-%d", now)
+        if experiment_name is None
+        else experiment_name,
+        "run_name": time.strftime("%H:%M:%S", now) if run_name is None else run_name,
+        "user_name": getpass.getuser() if user_name is None else user_name,
+    }
+    for label, given in names.items():
+        if isinstance(given, str) and not _NAMES[label].search(given):
+            raise ValueError(f"{label} ({given}) must match {_NAMES[label].pattern}")
+
+    def init(resource: Tensor) -> Any:
+        return raw.CreateSummaryDbWriter(resource, db_uri, **names)
+
+    with device("cpu:0"):
+        return SummaryWriter(name, init)
 
 
 def create_summary_file_writer(*args: Any, **kwargs: Any) -> SummaryWriter:

@@ -79,12 +79,17 @@ def _meet(ctx: Any, value: Value, combine: Combine) -> Value:
         raise invalid(f"group_size must be positive integer but got {size}")
     if size == 1:
         return combine([value])
-    key = f"{attrs['group_key']}/{attrs['instance_key']}"
+    return meet(ctx, f"{attrs['group_key']}/{attrs['instance_key']}", size, value, combine)
+
+
+def meet(ctx: Any, key: str, size: int, value: Value, combine: Combine) -> Value:
+    """The result of `combine` for what `size` nodes bring to the meeting `key`, or a promise."""
     member = f"{ctx.node.device or ''} {ctx.node.name}"
     return _MEETINGS.setdefault(key, Meeting()).join(member, value, size, combine)
 
 
-def _same_shapes(values: list[Value], wanted: Dims = None) -> None:
+def same_shapes(values: list[Value], wanted: Dims = None) -> None:
+    """Raises an error if the members of a collective bring values of different shapes."""
     for value in values:
         try:
             s.merge(s.merge(np.shape(values[0]), np.shape(value)), wanted)
@@ -118,7 +123,7 @@ def _divided(total: Value, count: int) -> Value:
 )  # fmt: skip
 def collective_reduce_(xp: Any, ctx: Any, input: Value, *, merge_op: str, final_op: str) -> Value:
     def combine(values: list[Value]) -> Value:
-        _same_shapes(values)
+        same_shapes(values)
         total = np.asarray(reduce(_WAYS[merge_op], values))
         return _divided(total, len(values)) if final_op == "Div" else total
 
@@ -160,7 +165,7 @@ def _gathered_shape(c: ShapeContext) -> Dims:
 )  # fmt: skip
 def collective_gather_(xp: Any, ctx: Any, input: Value) -> Value:
     def combine(values: list[Value]) -> Value:
-        _same_shapes(values)
+        same_shapes(values)
         return np.concatenate(values)
 
     return _meet(ctx, input, combine)
@@ -171,7 +176,7 @@ def _sent(values: list[Value], wanted: Dims) -> Value:
     sent = [value for value in values if value is not None]
     if len(sent) != 1:
         raise InternalError(None, None, f"A broadcast has {len(sent)} senders; it needs one.")
-    _same_shapes(sent, wanted)
+    same_shapes(sent, wanted)
     return sent[0]
 
 

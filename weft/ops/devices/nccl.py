@@ -1,19 +1,23 @@
 """Reductions that TensorFlow does between GPUs. The devices here are of one process, so a reduction
-of several tensors is a sum like any other, and one over a single device is what it is given."""
+of several tensors is a sum like any other. What all devices reduce, each by a node of its own, is a
+meeting of these nodes, or a collective of the one program that they are a part of."""
 
 from __future__ import annotations
 
 from functools import reduce
 from typing import Any
 
-from weft.core.errors import UnimplementedError
+import numpy as np
+
 from weft.graph import shape_fn as s
 from weft.graph.graph import device
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
-from weft.graph.traits import STATEFUL
+from weft.graph.traits import BLOCKING, HOST_STATE, STATEFUL
+from weft.ops.devices.collective import meet, same_shapes
 
 _TYPES = "{half, float, double, int32, int64}"
+_WAYS = {"min": np.minimum, "max": np.maximum, "prod": np.multiply, "sum": np.add}
 _REDUCTION = 'reduction: {"min", "max", "prod", "sum"}'
 
 
@@ -22,19 +26,19 @@ def _check_sum(node: Operation) -> None:
         raise LookupError(f"No gradient defined for {node.type} except sum.")
 
 
-def _check_alone(num_devices: int) -> None:
-    if num_devices != 1:
-        raise UnimplementedError(
-            None, None, f"NcclAllReduce over {num_devices} devices: use tf.add_n on one of them."
-        )
-
-
 @op("NcclAllReduce", inputs="input: T", outputs="data: T",
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int, shared_name: string",
-    shape=s.unchanged, traits=STATEFUL)  # fmt: skip
-def nccl_all_reduce_(xp: Any, input: Any, *, num_devices: int) -> Any:
-    _check_alone(num_devices)
-    return input
+    shape=s.unchanged, traits=HOST_STATE | BLOCKING)  # fmt: skip
+def nccl_all_reduce_(xp: Any, ctx: Any, input: Any, *, reduction: str) -> Any:
+    attrs = ctx.node.attrs
+    if attrs["num_devices"] == 1:
+        return input
+
+    def combine(values: list[Any]) -> Any:
+        same_shapes(values)
+        return np.asarray(reduce(_WAYS[reduction], values))
+
+    return meet(ctx, f"nccl {attrs['shared_name']}", attrs["num_devices"], input, combine)
 
 
 @nccl_all_reduce_.gradient
@@ -51,8 +55,7 @@ def _(node: Operation, grad: Any) -> Any:
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int >= 1",
     shape=s.unchanged, traits=STATEFUL)  # fmt: skip
 def nccl_reduce_(xp: Any, input: list[Any], *, reduction: str) -> Any:
-    ways = {"min": xp.minimum, "max": xp.maximum, "prod": xp.multiply, "sum": xp.add}
-    return reduce(ways[reduction], input)
+    return reduce(getattr(xp, _WAYS[reduction].__name__), input)
 
 
 @nccl_reduce_.gradient

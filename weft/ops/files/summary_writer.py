@@ -21,6 +21,7 @@ from weft.ops.files.summary import (
 )
 from weft.ops.kit.resource_names import named_or_node
 from weft.storage.event_file_writer import EventFileWriter
+from weft.storage.summary_database import SummaryDatabase
 
 _EFFECT: dict[str, Any] = dict(shape=s.none, traits=HOST_STATE)
 
@@ -30,7 +31,7 @@ class Writer:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.file: EventFileWriter | None = None
+        self.file: EventFileWriter | SummaryDatabase | None = None
 
     def create(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         """Begins a file; nothing happens if there is one already."""
@@ -39,7 +40,12 @@ class Writer:
                 logdir, max_queue, flush_millis / 1000, suffix, watched=False
             )
 
-    def opened(self) -> EventFileWriter:
+    def create_database(self, uri: str, experiment: str, run: str, user: str) -> None:
+        """Opens a database; nothing happens if something is open already."""
+        if self.file is None:
+            self.file = SummaryDatabase(uri, experiment, run, user)
+
+    def opened(self) -> EventFileWriter | SummaryDatabase:
         if self.file is None:
             raise errors.NotFoundError(
                 None, None, f"Resource {self.name} does not exist: the summary writer was not "
@@ -86,6 +92,19 @@ def create_summary_file_writer(
 ) -> None:
     suffix = _string(filename_suffix).decode()
     writer.create(_string(logdir).decode(), int(max_queue), int(flush_millis), suffix)
+
+
+@op(
+    "CreateSummaryDbWriter",
+    inputs="writer: resource, db_uri: string, experiment_name: string, run_name: string, "
+    "user_name: string",
+    **_EFFECT,
+)
+def create_summary_db_writer(
+    xp: Any, writer: Writer, db_uri: Any, experiment_name: Any, run_name: Any, user_name: Any
+) -> None:
+    names = (_string(each).decode() for each in (db_uri, experiment_name, run_name, user_name))
+    writer.create_database(*names)
 
 
 @op("FlushSummaryWriter", inputs="writer: resource", **_EFFECT)

@@ -7,7 +7,7 @@ from typing import Any
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.traits import XLA
+from weft.graph.traits import NO_GRADIENT, XLA
 from weft.ops.array.pad import mirror_pad_
 from weft.ops.image.resize import resize_bilinear_
 from weft.ops.nn.conv_nodes import conv2d_
@@ -75,3 +75,51 @@ def fused_resize_and_pad_conv2d_(
         xp, input, size, align_corners=resize_align_corners, half_pixel_centers=False
     ).astype(input.dtype)
     return _padded_and_convolved(xp, resized, paddings, filter, mode, strides, padding)
+
+
+def _activated_shape(c: ShapeContext) -> Dims:
+    data_format = c.attr("data_format")
+    x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 4)
+    taps, depth = (w[2:], w[0]) if c.attr("filter_format") == "OIHW" else (w[:2], w[3])
+    bias = s.with_rank(c.dims(2), 1)
+    if None not in (depth, bias[0]) and depth != bias[0]:
+        raise ValueError(
+            f"Output depth dimension ({depth}) and bias dimension ({bias[0]}) do not match."
+        )
+    strides, at = c.attr("strides"), data_format.index("H")
+    sizes = [
+        None
+        if None in (have, tap)
+        else padded_size(have, tap, strides[at + i], 1, c.attr("padding"))[0]
+        for i, (have, tap) in enumerate(zip(x[at : at + 2], taps, strict=True))
+    ]
+    return (x[0], *sizes, depth) if data_format == "NHWC" else (x[0], depth, *sizes)
+
+
+@op(
+    "FusedConv2DBiasActivation",
+    inputs="conv_input: T, filter: T, bias: Tbias, side_input: T, conv_input_scale: float, "
+    "side_input_scale: float",
+    outputs="output: T",
+    attrs='T: {float, half}, Tbias: {float, half}, strides: list(int), padding: {"SAME", "VALID"},'
+    ' data_format: {"NHWC", "NCHW"} = "NHWC", filter_format: {"HWIO", "OIHW"} = "HWIO",'
+    ' activation_mode: {"Relu", "None"} = "Relu", dilations: list(int) = [1, 1, 1, 1]',
+    shape=_activated_shape, traits=XLA | NO_GRADIENT,
+)  # fmt: skip
+def fused_conv2d_bias_activation_(
+    xp: Any, conv_input: Any, filter: Any, bias: Any, side_input: Any, conv_input_scale: Any,
+    side_input_scale: Any, *, strides: list[int], padding: str, data_format: str,
+    filter_format: str, activation_mode: str, dilations: list[int],
+) -> Any:  # fmt: skip
+    convolve: Any = conv2d_.kernel
+    taps = xp.transpose(filter, (2, 3, 1, 0)) if filter_format == "OIHW" else filter
+    found = convolve(
+        xp, conv_input, taps, strides=strides, padding=padding, explicit_paddings=[],
+        data_format=data_format, dilations=dilations,
+    )  # fmt: skip
+    total = found * conv_input_scale.astype(found.dtype)
+    if side_input.ndim > 1:
+        total = total + side_input * side_input_scale.astype(found.dtype)
+    channels = (1, -1, 1, 1) if data_format == "NCHW" else (1, 1, 1, -1)
+    total = total + xp.reshape(bias, channels).astype(found.dtype)
+    return xp.maximum(total, xp.zeros_like(total)) if activation_mode == "Relu" else total

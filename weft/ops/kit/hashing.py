@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.ops.kit.joined import Joined, joined
+
 Words = Any  # an array of uint64
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
 _LONG = 64
@@ -57,13 +59,9 @@ def _pair(u: Words, v: Words, mul: Words) -> Words:
 
 def _farm_short(rows: np.ndarray, n: int) -> Words:
     """Up to 16 bytes."""
-    mul = _K2 + np.uint64(2 * n)
-    if n >= 8:
-        a, b = _word(rows, 0) + _K2, _word(rows, n - 8)
-        return _pair(_rotate(b, 37) * mul + a, (_rotate(a, 25) + b) * mul, mul)
     if n >= 4:
-        first = np.uint64(n) + (_word(rows, 0, 4) << np.uint64(3))
-        return _pair(first, _word(rows, n - 4, 4), mul)
+        size = 8 if n >= 8 else 4
+        return _farm_ends(size, _word(rows, 0, size), _word(rows, n - size, size), np.uint64(n))
     if n == 0:
         return np.full(len(rows), _K2)
     a, b, c = (rows[:, i].astype(np.uint64) for i in (0, n >> 1, n - 1))
@@ -158,7 +156,35 @@ def _farm_hash(strings: Sequence[bytes]) -> np.ndarray:
         n = rows.shape[1]
         return (_farm_short if n <= 16 else _farm_middle if n <= _LONG else _farm_long)(rows, n)
 
-    return _by_length(strings, of)
+    text = joined(strings) if len(strings) > _FEW else None
+    if text is None or not 4 <= text.lengths.min() or text.lengths.max() > 16:
+        return _by_length(strings, of)
+    return _farm_words(text)
+
+
+_FEW = 64
+
+
+def _farm_words(text: Joined) -> np.ndarray:
+    """As `_farm_short`, for strings of 4 to 16 bytes of several lengths."""
+    lengths = text.lengths.astype(np.uint64)
+    result = np.empty(len(lengths), np.uint64)
+    is_long = lengths >= np.uint64(8)
+    for size, chosen in ((4, np.flatnonzero(~is_long)), (8, np.flatnonzero(is_long))):
+        if len(chosen):
+            first = text.words(text.starts.take(chosen), size)
+            last = text.words(text.ends.take(chosen) - size, size)
+            result[chosen] = _farm_ends(size, first, last, lengths.take(chosen))
+    return result
+
+
+def _farm_ends(size: int, first: Words, last: Words, n: Words) -> Words:
+    """The hash from the first and the last word of strings, which may share bytes."""
+    mul = _K2 + n + n
+    if size == 4:
+        return _pair(n + (first << np.uint64(3)), last, mul)
+    a = first + _K2
+    return _pair(_rotate(last, 37) * mul + a, (_rotate(a, 25) + last) * mul, mul)
 
 
 # ---- SipHash-2-4 ---------------------------------------------------------------------------------

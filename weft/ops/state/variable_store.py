@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -398,9 +399,21 @@ def _part_argument(initializer: Any, partition_info: PartitionInfo | None) -> di
 
     Functions of (shape, dtype) alone start variables that have no parts: later releases take them.
     """
-    if partition_info is None and "partition_info" not in inspect.signature(initializer).parameters:
+    if partition_info is None and not _asks_for_part(initializer):
         return {}
     return {"partition_info": partition_info}
+
+
+def _asks_for_part(initializer: Any) -> bool:
+    if isinstance(initializer, initializers.Initializer):
+        kind: Any = type(initializer)
+        return _call_asks_for_part(kind)
+    return "partition_info" in inspect.signature(initializer).parameters
+
+
+@functools.lru_cache(64)
+def _call_asks_for_part(kind: Any) -> bool:
+    return "partition_info" in inspect.signature(kind.__call__).parameters
 
 
 def _needs_no_arguments(function: Callable[..., Any]) -> bool:

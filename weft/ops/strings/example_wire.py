@@ -7,6 +7,8 @@ examples are joined and become one array.
 
 from __future__ import annotations
 
+import itertools
+import secrets
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -99,6 +101,58 @@ def _header(size: int) -> bytes | None:
     return None if outer is None or inner is None else outer + b"\x0a" + inner
 
 
+class _Headers(dict[int, bytes | None]):
+    """The first bytes, as usually written, of features of one type, by their size."""
+
+    def __init__(self, tag: int) -> None:
+        super().__init__()
+        self.tag = bytes([tag])
+
+    def __missing__(self, size: int) -> bytes | None:
+        rest = _header(size)
+        found = None if rest is None else self.tag + rest
+        if len(self) < _MOST_SIZES:
+            self[size] = found
+        return found
+
+
+_MOST_SIZES = 4096
+_HEADERS = {dtype: _Headers(tag) for tag, dtype in _DTYPES.items()}
+
+
+def _usual(features: Sequence[Any], dtype: DType) -> list[bytes] | None:
+    """The packed values of features that are all written as usual; None if one is not."""
+    headers = _HEADERS[dtype]
+    try:
+        first = [headers[len(feature)] for feature in features]
+        if not all(map(bytes.startswith, features, first)):  # type: ignore[arg-type]
+            return None
+    except TypeError:  # one is missing, or of no usual size
+        return None
+    return [f[len(header or b"") :] for f, header in zip(features, first, strict=True)]
+
+
+# A string that no example has, as an entry of a list of strings.
+_BETWEEN = secrets.token_bytes(16)
+_ENTRY = bytes([0x0A, len(_BETWEEN)]) + _BETWEEN
+
+
+def _usual_texts(features: Sequence[Any]) -> list[list[bytes]] | None:
+    """The strings of features that are lists of less than 128 bytes, read as one list."""
+    for feature in features:
+        if not feature or feature[0] != 0x0A or feature[1] != len(feature) - 2 or feature[1] > 127:
+            return None
+    data = _ENTRY.join([*(feature[2:] for feature in features), b""])
+    try:
+        values = list(Feature.FromString(b"\x0a%b%b" % (varint(len(data)), data)).bytes_list.value)
+    except Exception:
+        return None
+    ends = [i for i, value in enumerate(values) if value == _BETWEEN]
+    if len(ends) != len(features):
+        return None
+    return [values[a + 1 : b] for a, b in itertools.pairwise([-1, *ends])]
+
+
 def contents(feature: bytes) -> tuple[DType | None, Any]:
     """The type of a feature's values, and they: strings as a list, numbers as packed bytes.
 
@@ -141,24 +195,29 @@ def column(
 
     `mismatch` says what is wrong with values of another type.
     """
+    usual = _usual_texts(features) if dtype is dtypes.string else _usual(features, dtype)
+    if usual is not None:
+        return (*_decoded(usual, dtype, fail), [])
     found: list[Any] = []
     missing: list[int] = []
     for i, feature in enumerate(features):
-        if not feature:
+        actual, values = _checked(i, feature, dtype, fail, mismatch) if feature else (None, b"")
+        if actual is None:
             missing.append(i)
-            found.append(b"")
-            continue
-        try:
-            actual, values = contents(feature)
-        except Exception:
-            fail(i, UNREADABLE)
-        if actual is not dtype:
-            if actual is not None:
-                fail(i, mismatch(actual))
-            missing.append(i)
-            values = b""
         found.append(values)
     return (*_decoded(found, dtype, fail), missing)
+
+
+def _checked(
+    i: int, feature: bytes, dtype: DType, fail: Fail, mismatch: Callable[[DType], str]
+) -> tuple[DType | None, Any]:
+    try:
+        actual, values = contents(feature)
+    except Exception:
+        fail(i, UNREADABLE)
+    if actual is not None and actual is not dtype:
+        fail(i, mismatch(actual))
+    return actual, values
 
 
 def single(

@@ -15,7 +15,8 @@ from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
-from weft.ops.kit.string_arrays import flat, scalar, strings
+from weft.ops.kit.string_arrays import scalar, strings
+from weft.ops.strings.fixed_point import fixed_point
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
 _HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
@@ -48,18 +49,22 @@ def number(text: bytes, dtype: DType) -> Any:
     return _integer(text, dtype) if dtype.is_integer else _real(text)
 
 
-def numbers(texts: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
-    """The numbers that the strings write, and -1; or None, and which string is not a number."""
-    values = _plain(texts, dtype)
+def numbers(
+    texts: Sequence[bytes], dtype: DType, array: np.ndarray | None = None
+) -> tuple[Any, int]:
+    """The numbers that the strings write, and -1; or None, and which string is not a number.
+
+    `array` is the strings as a tensor, if there is one.
+    """
+    values = _plain(texts, dtype, array)
     if values is None:
         values = [number(each, dtype) for each in texts]
         for i, value in enumerate(values):
             if value is None:
                 return None, i
+    wide = np.asarray(values, np.float64 if dtype.is_floating else np.int64)
     with np.errstate(over="ignore"):
-        return np.array(values, np.float64 if dtype.is_floating else np.int64).astype(
-            dtype.np_storage
-        ), -1
+        return wide.astype(dtype.np_storage, copy=False), -1
 
 
 def _digits(texts: Sequence[bytes]) -> np.ndarray | None:
@@ -72,7 +77,7 @@ def _digits(texts: Sequence[bytes]) -> np.ndarray | None:
     return np.fromstring(joined.decode(), np.int64, sep=",")
 
 
-def _plain(texts: Sequence[bytes], dtype: DType) -> Any:
+def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> Any:
     """As Python reads them, where it agrees with TensorFlow about all of them."""
     if dtype.is_integer and (digits := _digits(texts)) is not None:
         return digits if not len(digits) or digits.max() <= dtype.max else None
@@ -80,8 +85,8 @@ def _plain(texts: Sequence[bytes], dtype: DType) -> Any:
     if b"_" in joined or (dtype.is_integer and b"+" in joined):
         return None
     try:
-        if dtype.is_floating:
-            return list(map(float, texts))
+        if dtype.is_floating:  # NumPy asks Python for each
+            return (strings(texts) if array is None else array).astype(np.float64)
         values = list(map(int, texts))
     except ValueError:
         return None
@@ -98,8 +103,9 @@ def _plain(texts: Sequence[bytes], dtype: DType) -> Any:
     traits=HOST | NO_GRADIENT,
 )
 def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
-    texts = flat(string_tensor)
-    values, wrong = numbers(texts, out_type)
+    array = as_array(string_tensor).ravel()
+    texts = array.tolist()
+    values, wrong = numbers(texts, out_type, array)
     if wrong >= 0:
         text = texts[wrong].decode(errors="replace")
         raise invalid(f"StringToNumberOp could not correctly convert string: {text}")
@@ -152,6 +158,8 @@ def as_string_(
         raise invalid("Cannot select both scientific and shortest notation")
     letter = "d" if T.is_integer else "g" if shortest else "e" if scientific else "f"
     form = _format(T, precision, letter, width, fill)
+    if T == dtypes.float32 and (plain := fixed_point(np.ravel(input), form)) is not None:
+        return plain.reshape(np.shape(input))
     values = np.ravel(input).tolist()
     if T == dtypes.bool:
         texts = [b"true" if value else b"false" for value in values]

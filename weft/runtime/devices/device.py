@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.ops.kit import process_group
 from weft.passes.devices import DeviceInfo, DeviceSet, describe
+from weft.runtime.devices.hosts import want_hosts
 from weft.runtime.devices.present import has_nvidia, may_have_accelerators
 
 LOCAL = "/job:localhost/replica:0/task:0"
@@ -65,9 +66,11 @@ def local_devices(config: Any = None, task: str = LOCAL) -> list[Device]:
     counts = dict(config.device_count) if config is not None else {}
     if config is not None:
         set_memory_options(config.gpu_options)
+    hosts = max(1, counts.get("CPU", 1))
+    want_hosts(hosts)
     found = [
         Device(f"{task}/device:CPU:{i}", "CPU", host_memory(), i + 1, "", _host_handle())
-        for i in range(max(1, counts.get("CPU", 1)))
+        for i in range(hosts)
     ]
     numbers: dict[str, int] = {}
     for kind, device, limit in _divided(_visible(config), config):

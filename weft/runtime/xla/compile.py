@@ -26,6 +26,7 @@ from weft.passes.control_flow.fold import subgraphs
 from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
 from weft.passes.regions.units import Unit
+from weft.runtime.devices.hosts import use_several_hosts
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla import processes
@@ -35,6 +36,7 @@ from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.names import named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
+from weft.runtime.xla.span import Span
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
@@ -54,6 +56,7 @@ def load() -> Any:
                 jax = import_hushed()
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
+                use_several_hosts(jax)
                 config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
                 if directory is not None and config.jax_compilation_cache_dir is None:
@@ -104,11 +107,14 @@ class Spec:
     factor: int = 1
 
 
-def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = None) -> Program:
+def compile_region(
+    unit: Unit, cells: list[Variable], spec: Spec, device: Any = None, span: Span | None = None
+) -> Program:
     """Traces the region's kernels into one XLA program.
 
     `cells` are the variables of `unit.cells`, in order. Written ones are donated, so that an update
-    can reuse their memory. `device` is jax's, None for its default.
+    can reuse their memory. `device` is jax's, None for its default. `span`: the devices that the
+    program is for, where it is not for one.
     """
     jax = load()
     info = describe(f"/device:{device.platform if device is not None else 'cpu'}:0")
@@ -116,18 +122,22 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     on_host = device is None or device.platform == "cpu"
     trace.says_done = not unit.outputs and on_host
     written = list(unit.cells.values())
-    is_collective = has_collectives(unit.nodes)
-    sharding = _sharding(jax, device, is_collective)
+    if span is None and has_collectives(unit.nodes):
+        span = processes.ProcessSpan(device)
+    trace.agree = None if span is None else span.agree
+    sharding = _sharding(jax, device) if span is None else span.sharding
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
     inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
-    switch = _switch(jax, unit, device, sharding)
+    switch = (
+        None if span is not None and not span.can_stop else _switch(jax, unit, device, sharding)
+    )
     run = named(trace.run, unit, (spec.cells, spec.inputs, spec.factor))
-    whole = processes.across(run, device) if is_collective else run
-    jitted = jax.jit(whole, donate_argnums=(0,), keep_unused=is_collective)
+    whole = run if span is None else span.across(run)
+    jitted = jax.jit(whole, donate_argnums=(0,), keep_unused=span is not None)
     kind = None if device is None else device.platform
     with warnings.catch_warnings(), _precision(jax), tracing_for(kind):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -136,18 +146,18 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = _lowered(jax.jit(whole, keep_unused=is_collective), trace, args)
+            lowered = _lowered(jax.jit(whole, keep_unused=span is not None), trace, args)
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
-            executable = _compiled(lowered, _options(spec) if on_host else None)
+            executable = _compiled(lowered, _options(spec, span) if on_host else None)
         except Exception as error:
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
         cache.trim()
     note_program(run, executable)
-    if is_collective:
-        executable = processes.GroupProgram(executable, device)
+    if span is not None:
+        executable = span.program(executable)
     factor = spec.factor if trace.objects.guessed else 0
     if on_host:
         _check_loops(unit, executable)
@@ -166,9 +176,7 @@ def has_collectives(nodes: Sequence[Node]) -> bool:
     )
 
 
-def _sharding(jax: Any, device: Any, is_collective: bool) -> Any:
-    if is_collective:
-        return processes.sharding(device)
+def _sharding(jax: Any, device: Any) -> Any:
     return jax.sharding.SingleDeviceSharding(device) if device is not None else None
 
 
@@ -192,16 +200,17 @@ def _check_loops(unit: Unit, executable: Any) -> None:
         raise NotCompilable(loop, "more room than the machine has memory")
 
 
-def _options(spec: Spec) -> dict[str, str] | None:
+def _options(spec: Spec, span: Span | None) -> dict[str, str] | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats on ARM, its own matrix product takes up to a sixth less time than that of the
     library it prefers, which stays for reductions, and for narrower numbers.
     """
+    found = dict(span.options) if span is not None else {}
     narrow = any(each is not None and each[1].itemsize <= 2 for each in spec.cells + spec.inputs)
-    if narrow or platform.machine() not in ("aarch64", "arm64"):
-        return None
-    return {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"}
+    if not narrow and platform.machine() in ("aarch64", "arm64"):
+        found["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE"
+    return found or None
 
 
 def _compiled(lowered: Any, options: dict[str, str] | None = None) -> Any:
@@ -271,11 +280,10 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
 
 def _compiled_between_processes(run: Callable[..., Any], specs: Sequence[Any]) -> Any:
     """`run` compiled for these shapes and types, over all processes of the group."""
-    jax = load()
-    sharding = processes.sharding(None)
-    args = [_abstract(jax, spec, sharding) for spec in specs]
-    jitted = jax.jit(processes.across(run, None), keep_unused=True)
-    return processes.GroupProgram(_compiled(jitted.lower(args)), None)
+    jax, span = load(), processes.ProcessSpan(None)
+    args = [_abstract(jax, spec, span.sharding) for spec in specs]
+    jitted = jax.jit(span.across(run), keep_unused=True)
+    return span.program(_compiled(jitted.lower(args)))
 
 
 def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:

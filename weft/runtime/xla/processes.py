@@ -12,7 +12,6 @@ import ctypes
 import importlib
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from weft.core.processes import Place
 from weft.ops.kit import process_group
 from weft.runtime.devices.present import may_have_accelerators
 from weft.runtime.xla.hush import import_hushed
+from weft.runtime.xla.span import Span
 
 # How long a process waits for the others to come, and for a sign of life from each.
 _COME_SECONDS = 300
@@ -118,20 +118,17 @@ def mesh(device: Any) -> Any:
     return jax.sharding.Mesh(np.array(chosen), (process_group.AXIS,))
 
 
-def sharding(device: Any) -> Any:
-    """The way an array of one process looks to a program over all of them."""
-    jax = _loaded()
-    return jax.sharding.NamedSharding(mesh(device), jax.sharding.PartitionSpec())
+class ProcessSpan(Span):
+    """One device of each process, which has arrays of its own there."""
 
+    can_stop = True
 
-def across(run: Callable[..., Any], device: Any) -> Callable[..., Any]:
-    """`run` as a function whose collectives reach the other processes."""
-    jax = _loaded()
-    anywhere = jax.sharding.PartitionSpec()
-    wrapped: Callable[..., Any] = jax.shard_map(
-        run, mesh=mesh(device), in_specs=anywhere, out_specs=anywhere, check_vma=False
-    )
-    return wrapped
+    def __init__(self, device: Any) -> None:
+        super().__init__(mesh(device))
+        self._device = device
+
+    def program(self, compiled: Any) -> Any:
+        return GroupProgram(compiled, self._device)
 
 
 class GroupProgram:

@@ -7,9 +7,8 @@ of their group in variables of their own; TF_CONFIG says the same here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from weft.cli.launching.kubernetes.pods import Object, pod_template, tf_config
+from weft.cli.launching.kubernetes.pods import Object, pod_template, tf_config, told
 from weft.cli.launching.kubernetes.settings import Settings
 from weft.cli.launching.plan import Cluster
 from weft.cli.launching.request import LaunchError
@@ -88,11 +87,10 @@ def _cluster(settings: Settings, kind: Kind, counts: dict[str, int]) -> Cluster:
 
 
 def _replica(settings: Settings, kind: Kind, cluster: Cluster, job: str, count: int) -> Object:
-    told: dict[str, Any] = {}
-    if not kind.sets_tf_config:
-        told = {"TF_CONFIG": tf_config(cluster, job)}
+    config = None if kind.sets_tf_config else tf_config(cluster, job)
     template = pod_template(
         settings, job, cluster, _INDEX, container=kind.container,
-        ports=[(kind.port_name, kind.port or settings.port)], variables=told,
+        ports=[(kind.port_name, kind.port or settings.port)],
+        variables=told(settings, job, cluster, config),
     )  # fmt: skip
     return {"replicas": count, "restartPolicy": "OnFailure", "template": template}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from weft.cli.launching.kubernetes.pods import Object, pod_template, tf_config
+from weft.cli.launching.kubernetes.pods import Object, pod_template, tf_config, told
 from weft.cli.launching.kubernetes.settings import Settings
 from weft.cli.launching.plan import JOBS, Cluster
 
@@ -57,11 +57,11 @@ def _service(settings: Settings) -> Object:
 
 def _template(settings: Settings, job: str, index_label: str, **pod: Any) -> Object:
     cluster = cluster_of(settings)
-    told = tf_config(cluster, job, _address(settings, job, 0))
+    config = tf_config(cluster, job, _address(settings, job, 0))
+    variables = told(settings, job, cluster, config)
     return pod_template(
-        settings, job, cluster, index_label, variables={"TF_CONFIG": told},
-        subdomain=settings.name, **pod,
-    )  # fmt: skip
+        settings, job, cluster, index_label, variables=variables, subdomain=settings.name, **pod
+    )
 
 
 def _parameter_servers(settings: Settings) -> Object:

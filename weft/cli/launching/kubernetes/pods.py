@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.cli.launching.kubernetes.settings import PROGRAM_FOLDER, SECRET_FOLDER, Settings
-from weft.cli.launching.plan import Cluster, filled_in
+from weft.cli.launching.plan import Cluster, filled_in, trains
+from weft.core.processes import COORDINATOR, RANK, place_in
 
 Object = dict[str, Any]
 INDEX = "TASK_INDEX"  # a variable of every container: the number of its task
@@ -40,6 +41,26 @@ def tf_config(cluster: Cluster, job: str, evaluator: str = "") -> str:
     marker = "task-index"
     text = json.dumps({"cluster": cluster, "task": {"type": job, "index": marker}})
     return text.replace(f'"{marker}"', f"$({INDEX})")
+
+
+def told(settings: Settings, job: str, cluster: Cluster, config: str | None) -> dict[str, str]:
+    """The variables that tell a task of the others: `config` as TF_CONFIG, and its rank.
+
+    Those that train without parameter servers are a group, for collectives. Tasks that know each
+    other by rank are told of nothing else.
+    """
+    alike = settings.request.alike
+    kept = {} if config is None or alike else {"TF_CONFIG": config}
+    members = [
+        (each, i) for each in cluster if trains((each, 0)) for i in range(len(cluster[each]))
+    ]
+    if "ps" in cluster or (job, 0) not in members:
+        return kept
+    first = members.index((job, 0))
+    addresses = [cluster[each][i] for each, i in members]
+    place = place_in(addresses, first, {COORDINATOR: addresses[0]} if alike else {})
+    number = f"{first}+$({INDEX})" if first else f"$({INDEX})"
+    return {**place.environment(), RANK: number, **kept}
 
 
 def pod_template(

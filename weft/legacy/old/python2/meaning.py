@@ -118,6 +118,10 @@ class _Meaning(ast.NodeTransformer):
                 return located(_call_with(node, "sort", function.value), node)
             if function.attr == "encode" and node.args:
                 return located(_call_with(node, "encode", function.value), node)
+            if function.attr == "decode":
+                return located(_call_with(node, "decode", function.value), node)
+            if function.attr == "next" and not node.args and not node.keywords:
+                return located(call("next_", function.value, runtime=RUNTIME), node)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -167,8 +171,10 @@ class _Meaning(ast.NodeTransformer):
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
-        """`except OSError, (number, text)`: the arguments of the error."""
+        """`except OSError, (number, text)`: the arguments of the error; `error.message`."""
         self.generic_visit(node)
+        if node.name is not None:
+            node.body = [_Message(node.name).visit(statement) for statement in node.body]
         pattern = tuple_pattern(node.name or "")
         if pattern is not None:
             statement = ast.parse(f"{pattern} = {node.name}.args").body[0]
@@ -198,6 +204,18 @@ class _Meaning(ast.NodeTransformer):
             decorator = ast.Attribute(ast.Name(RUNTIME, ast.Load()), "completed", ast.Load())
             node.decorator_list.append(decorator)
         return located(node, node)
+
+
+class _Message(ast.NodeTransformer):
+    """`error.message`, which exceptions had."""
+
+    def __init__(self, error: str) -> None:
+        self._error = error
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_read = isinstance(node.ctx, ast.Load) and dotted(node) == f"{self._error}.message"
+        return located(call("message", node.value, runtime=RUNTIME), node) if is_read else node
 
 
 class _Parts(ast.NodeTransformer):

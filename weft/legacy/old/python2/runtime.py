@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.legacy.old import python_behaviour
+
 # Python 2's name -> the name here.
 BUILTINS = {
     "apply": "apply",
@@ -194,6 +196,25 @@ def encode(value: Any, encoding: str, *args: Any, **options: Any) -> Any:
     if isinstance(value, bytes):
         return value
     return value.encode(encoding, *args, **options)
+
+
+def decode(value: Any, *args: Any, **options: Any) -> Any:
+    """`x.decode(y)`; text is decoded already."""
+    if isinstance(value, str):
+        return python_behaviour.decode(value, *args, **options)
+    return value.decode(*args, **options)
+
+
+def next_(iterator: Any) -> Any:
+    """`x.next()`, of iterators and of whatever else has such a method."""
+    method = getattr(iterator, "next", None)
+    return next(iterator) if method is None else method()
+
+
+def message(error: Any) -> Any:
+    """`error.message`: of its own, or the only argument."""
+    own = getattr(error, "message", None)
+    return python_behaviour.message(error) if own is None else own
 
 
 class _Writer(io.BufferedWriter):

@@ -1,0 +1,13 @@
+"""Operations of tf.contrib that TensorFlow 2 has no kernels of."""
+
+from tests.ops.sample import skip
+
+_WHY = "TensorFlow 2 has none to compare with; tested in tests/contrib/test_small_kernels.py"
+SAMPLES = [
+    skip(name, _WHY)
+    for name in (
+        "DecodeAudio", "DecodeAudioV2", "DecodeLibsvm", "DecodeVideo", "EncodeAudio",
+        "EncodeAudioV2", "FusedConv2DBiasActivation", "HyperplaneLSHProbes",
+        "SkipGramGenerateCandidates",
+    )
+]  # fmt: skip
