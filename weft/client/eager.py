@@ -162,7 +162,8 @@ class EagerExecution(EagerGraph):
         try:
             values = compute([tensor.op._value[tensor.value_index] for tensor in inputs])
         except errors.OpError as error:
-            raise_from(type(error)(None, None, f"{error.message} [Op:{name}]"), error)
+            kind: Any = type(error)
+            raise_from(kind(None, None, f"{error.message} [Op:{name}]"), error)
         return self._keep(op, values)
 
     def _keep(self, op: Operation, values: list[Any]) -> Operation:

@@ -19,7 +19,7 @@ from weft.graph.graph import infer_shapes
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.shape_fn import Dims, ShapeContext, size
 from weft.graph.tensor import Tensor
 from weft.ops.kit.eager import EagerTensor
 
@@ -132,7 +132,7 @@ def _places(op: Operation, args: Args, named: Named) -> list[Any]:
         place = at[arg.name]
         value = args[place] if isinstance(place, int) else named[place]
         if type(value) is not EagerTensor:
-            place = convert_to_tensor(value, arg.type or op.attrs[arg.type_attr])
+            place = convert_to_tensor(value, arg.type or op.attrs[arg.type_attr or ""])
         found.append(place)
     return found
 
@@ -147,8 +147,8 @@ def _any_long(values: list[Any], looked: set[int]) -> bool:
 
 
 def _is_large(tensor: Tensor) -> bool:
-    dims = tensor.dims
-    return dims is None or None in dims or float(np.prod(dims, dtype=float)) >= _LARGE
+    count = size(tensor.dims)
+    return count is None or count >= _LARGE
 
 
 class _Watched(ShapeContext):
