@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from weft.core import dtypes
 from weft.core.errors import InvalidArgumentError, UnimplementedError
@@ -27,7 +27,7 @@ def _invalid(message: str) -> InvalidArgumentError:
 class _Reader:
     """The numbers and texts that a sequence file is made of."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: Any) -> None:
         self._file = file
 
     def take(self, count: int) -> bytes:

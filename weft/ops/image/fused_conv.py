@@ -89,7 +89,7 @@ def _activated_shape(c: ShapeContext) -> Dims:
     strides, at = c.attr("strides"), data_format.index("H")
     sizes = [
         None
-        if None in (have, tap)
+        if have is None or tap is None
         else padded_size(have, tap, strides[at + i], 1, c.attr("padding"))[0]
         for i, (have, tap) in enumerate(zip(x[at : at + 2], taps, strict=True))
     ]

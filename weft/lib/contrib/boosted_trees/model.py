@@ -91,7 +91,7 @@ def _start(config: Any) -> bytes:
 
 def _hessians(slopes: Tensor, logits: Tensor, width: int, full: bool) -> Tensor:
     """Second derivatives of the loss of each example: of each logit, or of all pairs."""
-    rows = [gradients(slopes[:, i], logits)[0] for i in range(width)]
+    rows: list[Any] = [gradients(slopes[:, i], logits)[0] for i in range(width)]
     if full:
         return array.stack(rows, axis=1)
     return array.stack([row[:, i] for i, row in enumerate(rows)], axis=1)
@@ -163,7 +163,7 @@ class Model:
     def train(self, loss: Tensor, logits: Tensor) -> Any:
         """An operation that learns from a batch."""
         width = self.config.num_classes - 1 if self.reduce_dim else self.config.num_classes
-        slopes = gradients(loss, logits)[0]
+        slopes: Any = gradients(loss, logits)[0]
         full = self.config.multi_class_strategy == LearnerConfig.FULL_HESSIAN
         per_layer = self.options["examples_per_layer"]
         if callable(per_layer):

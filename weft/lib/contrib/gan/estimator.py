@@ -39,7 +39,7 @@ class GANEstimator(Estimator):
             if not callable(given):
                 raise ValueError(f"{name} must be callable.")
         functions = generator_fn, discriminator_fn
-        losses = generator_loss_fn, discriminator_loss_fn
+        losses: Any = generator_loss_fn, discriminator_loss_fn
         optimizers = generator_optimizer, discriminator_optimizer
         hooks = get_hooks_fn or training.get_sequential_train_hooks()
 
@@ -48,11 +48,13 @@ class GANEstimator(Estimator):
                 return _prediction(generator_fn, features, mode)
             model = _model(functions, features, labels, mode)
             with name_scope("GANHead"):
-                loss = training.gan_loss(model, *losses, add_summaries=use_loss_summaries)
+                loss = training.gan_loss(
+                    model, losses[0], losses[1], add_summaries=use_loss_summaries
+                )
                 if mode == ModeKeys.EVAL:
                     return _evaluation(model, loss, get_eval_metric_ops_fn)
                 made = [each() if callable(each) else each for each in optimizers]
-                ops = training.gan_train_ops(model, loss, *made, is_chief=is_chief)
+                ops = training.gan_train_ops(model, loss, made[0], made[1], is_chief=is_chief)
             return EstimatorSpec(
                 mode,
                 loss=loss.discriminator_loss,

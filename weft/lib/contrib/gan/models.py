@@ -103,7 +103,7 @@ def infogan_model(
         return discriminator_fn(data, inputs)[0]
 
     common = built.fields(marks_alone, built.real_marks[0], marks)
-    return tuples.InfoGANModel(*common, structured, distributions, discriminator_fn)
+    return tuples.InfoGANModel._make([*common, structured, distributions, discriminator_fn])
 
 
 def acgan_model(
@@ -123,7 +123,8 @@ def acgan_model(
         built.check_shapes()
     (real, real_logits), (generated, generated_logits) = built.real_marks, built.generated_marks
     common = built.fields(discriminator_fn, real, generated)
-    return tuples.ACGANModel(*common, one_hot_labels, real_logits, generated_logits)
+    more = one_hot_labels, real_logits, generated_logits
+    return tuples.ACGANModel._make([*common, *more])
 
 
 def cyclegan_model(
@@ -141,7 +142,7 @@ def cyclegan_model(
 
     def partial(source: Any, target: Any) -> tuples.GANModel:
         scopes = {"generator_scope": generator_scope, "discriminator_scope": discriminator_scope}
-        settings = {"check_shapes": check_shapes, **scopes}
+        settings: dict[str, Any] = {"check_shapes": check_shapes, **scopes}
         return gan_model(generator_fn, discriminator_fn, target, source, **settings)
 
     def back(model: tuples.GANModel, data: Any) -> Any:

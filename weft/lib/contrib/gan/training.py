@@ -166,7 +166,7 @@ def gan_train_ops(
         ]
         steps = [[part.generator_train_op for part in parts]]
         steps += [[part.discriminator_train_op for part in parts]]
-        return tuples.GANTrainOps(*steps, parts[0].global_step_inc_op)
+        return tuples.GANTrainOps(steps[0], steps[1], parts[0].global_step_inc_op)
     step = get_or_create_global_step()
     count = step.assign_add(1)
     scopes = model.generator_scope.name, model.discriminator_scope.name
@@ -188,7 +188,7 @@ def gan_train_ops(
             settings = {"variables_to_train": variables, "global_step": place, "update_ops": own}
             total = getattr(loss, f"{side}_loss")
             ops.append(create_train_op(total, optimizer, **settings, **kwargs))
-    return tuples.GANTrainOps(*ops, count, hooks)
+    return tuples.GANTrainOps(ops[0], ops[1], count, hooks)
 
 
 def _own_step(side: str, step: Any) -> Any:

@@ -162,7 +162,7 @@ def wasserstein_gradient_penalty(
     for name, data in (("real_data", real), ("generated_data", generated)):
         if data.shape.ndims is None:
             raise ValueError(f"`{name}` can't have unknown rank.")
-    way_between = generated - real
+    way_between: Any = generated - real
     count = way_between.dims[0] or array.shape(way_between)[0]
     share = random_uniform([count] + [1] * (len(way_between.dims) - 1))
     points = real + share * way_between
@@ -172,7 +172,7 @@ def wasserstein_gradient_penalty(
         variable_scope(discriminator_scope, "gpenalty_dscope", reuse=AUTO_REUSE),
     ):
         marks = discriminator_fn(points, generator_inputs)
-    slopes = gradients(marks[0] if isinstance(marks, tuple) else marks, points)[0]
+    slopes: Any = gradients(marks[0] if isinstance(marks, tuple) else marks, points)[0]
     squares = reduce.reduce_sum(math.square(slopes), axis=list(range(1, slopes.shape.ndims)))
     if isinstance(count, int):
         squares.set_shape([count, *squares.shape.as_list()[1:]])

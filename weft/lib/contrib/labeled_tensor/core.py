@@ -13,7 +13,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.math import math
 
-_ORDER_KEY = ("__axis_order",)
+_ORDER_KEY: Any = ("__axis_order",)
 
 
 class Axis:
@@ -23,7 +23,7 @@ class Axis:
         is_size = value is None or isinstance(value, int | Dimension)
         self.name, self.dimension = name, Dimension(value if is_size else len(value))
         labels = None if is_size else tuple(value)
-        self.labels = () if self.dimension.value == 0 else labels
+        self.labels: Any = () if self.dimension.value == 0 else labels
         if self.labels is not None and len(set(self.labels)) != len(self.labels):
             raise ValueError(f"Tick labels must be unique, but got {self.labels}")
 

@@ -519,7 +519,8 @@ def where(condition: Any, x: Any, y: Any, name: str | None = None) -> LabeledTen
         given = [convert_to_labeled_tensor(each) for each in (condition, x, y)]
         if given[0].axes != given[1].axes or given[1].axes != given[2].axes:
             raise ValueError("all inputs to `where` must have equal axes")
-        found = selecting.where(*(each.tensor for each in given), name=scope)
+        kept, left, right = (each.tensor for each in given)
+        found = selecting.where(kept, left, right, name=scope)
         return LabeledTensor(found, given[0].axes)
 
 

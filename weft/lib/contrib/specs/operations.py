@@ -96,7 +96,7 @@ class Shared(Composable):
 
     def funcall(self, x: Any) -> Any:
         """The part, with the variables that it has."""
-        known = {"reuse": True} if self.scope is not None else {}
+        known: dict[str, Any] = {"reuse": True} if self.scope is not None else {}
         with variable_scope(self.scope or self.name, values=[x], **known) as scope:
             self.scope = self.scope or scope
             return self.subnet.funcall(x)

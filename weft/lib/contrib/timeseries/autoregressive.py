@@ -64,7 +64,9 @@ class FlatPredictionModel(Model):
         names = ("predicted_mean", "log_sigma_square")
         self._ends = [core.Dense(num_features * output_window_size, name=each) for each in names]
 
-    def call(self, input_window_features: Any, output_window_features: Any) -> dict[str, Tensor]:
+    def call(  # type: ignore[override]
+        self, input_window_features: Any, output_window_features: Any
+    ) -> dict[str, Tensor]:
         """The mean and covariance of the values after the window."""
         parts = []
         if input_window_features.shape[1] != 0:
@@ -92,9 +94,12 @@ class LSTMPredictionModel(Model):
         parts = ("mean", "covariance")
         self._ends = [core.Dense(num_features, name=f"{part}_transform") for part in parts]
 
-    def call(self, input_window_features: Any, output_window_features: Any) -> dict[str, Tensor]:
+    def call(  # type: ignore[override]
+        self, input_window_features: Any, output_window_features: Any
+    ) -> dict[str, Tensor]:
         """The mean and covariance of the values after the window."""
-        state, steps = {}, None
+        state: dict[str, Any] = {}
+        steps: Any = None
         for cell, each in zip(
             self._cells, (input_window_features, output_window_features), strict=True
         ):

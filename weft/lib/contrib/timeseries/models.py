@@ -120,7 +120,7 @@ def _rows(name: str, tensor: Any) -> Any:
             f"Features with unknown rank are not supported. Got shape {tensor.shape} for feature "
             f"{name}."
         )
-    inner = array.shape(tensor)[2:]
+    inner: Any = array.shape(tensor)[2:]
     if tensor.shape.ndims == 2 and tensor.dtype != dtypes.string:
         inner = [1]
     return array.reshape(tensor, array.concat([[-1], inner], 0))

@@ -169,7 +169,7 @@ class ARRegressor(TimeSeriesRegressor):
         model_dir: str | None = None,
         config: Any = None,
     ) -> None:
-        common = {
+        common: dict[str, Any] = {
             "periodicities": periodicities,
             "input_window_size": input_window_size,
             "output_window_size": output_window_size,
@@ -193,7 +193,7 @@ class ARRegressor(TimeSeriesRegressor):
             )
         else:
             kind = anomaly_distribution or AnomalyMixtureARModel.GAUSSIAN_ANOMALY
-            prior = {"anomaly_prior_probability": anomaly_prior_probability}
+            prior: dict[str, Any] = {"anomaly_prior_probability": anomaly_prior_probability}
             model = AnomalyMixtureARModel(anomaly_distribution=kind, **prior, **common)
         manager = FilteringOnlyStateManager()
         super().__init__(model, manager, optimizer or AdagradOptimizer(0.1), model_dir, config)
