@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -382,15 +383,27 @@ def align(
 # ---- operations on each element ------------------------------------------------------------------
 
 
+def _alone(labeled_tensor: Any) -> tuple[LabeledTensor, Any]:
+    given = convert_to_labeled_tensor(labeled_tensor)
+    return given, given.axes
+
+
+def _by_element(
+    op_name: str, function: Callable[..., Any], name: str | None, aligned: Callable[[], Any]
+) -> LabeledTensor:
+    """`function` of tensors that `aligned` gives, with the axes that they share."""
+    with name_scope(name, f"lt_{op_name}") as scope:
+        *operands, axes = aligned()
+        return LabeledTensor(function(*(each.tensor for each in operands), name=scope), axes)
+
+
 def define_unary_op(
     op_name: str, elementwise_function: Callable[..., Any]
 ) -> Callable[..., LabeledTensor]:
     """An operation on each element of a labeled tensor."""
 
     def op(labeled_tensor: Any, name: str | None = None) -> LabeledTensor:
-        with name_scope(name, f"lt_{op_name}") as scope:
-            given = convert_to_labeled_tensor(labeled_tensor)
-            return LabeledTensor(elementwise_function(given.tensor, name=scope), given.axes)
+        return _by_element(op_name, elementwise_function, name, lambda: _alone(labeled_tensor))
 
     op.__name__, op.__doc__ = op_name, f"`tf.{op_name}` of each element of a labeled tensor."
     return op
@@ -402,10 +415,8 @@ def define_binary_op(
     """An operation on the elements of two labeled tensors, which are aligned by names."""
 
     def op(labeled_tensor_0: Any, labeled_tensor_1: Any, name: str | None = None) -> LabeledTensor:
-        with name_scope(name, f"lt_{op_name}") as scope:
-            left, right, axes = align(labeled_tensor_0, labeled_tensor_1)
-            found = elementwise_function(left.tensor, right.tensor, name=scope)
-            return LabeledTensor(found, axes)
+        both = functools.partial(align, labeled_tensor_0, labeled_tensor_1)
+        return _by_element(op_name, elementwise_function, name, both)
 
     op.__name__, op.__doc__ = op_name, f"`tf.{op_name}` of two labeled tensors, aligned by names."
     return op

@@ -183,14 +183,16 @@ def rename_axis(
 ) -> LabeledTensor:
     """An axis under another name."""
     with name_scope(name, "lt_rename_axis") as scope:
-        axes = labeled_tensor.axes
-        if existing_name not in axes:
-            raise ValueError(
-                f"existing_name {existing_name!r} are not contained in the set of axis names "
-                f"{axes.keys()!r} on the input labeled tensor"
+        found = labeled_tensor.axes.get(existing_name)
+        if found is not None:
+            return reshape(
+                labeled_tensor, [existing_name], [Axis(new_name, found.value)], name=scope
             )
-        renamed = Axis(new_name, axes[existing_name].value)
-        return reshape(labeled_tensor, [existing_name], [renamed], name=scope)
+    known = labeled_tensor.axes.keys()
+    raise ValueError(
+        f"existing_name {existing_name!r} are not contained in the set of axis names {known!r} on "
+        "the input labeled tensor"
+    )
 
 
 def _in_batches(
@@ -533,16 +535,17 @@ class ReshapeCoder:
 
     def encode(self, labeled_tensor: Any) -> LabeledTensor:
         """With the new axes."""
-        with name_scope(self._name, "lt_reshape_encode") as scope:
-            given = convert_to_labeled_tensor(labeled_tensor)
-            self._kept = [given.axes[each] for each in self._old]
-            return reshape(given, self._old, self._new, name=scope)
+        given = convert_to_labeled_tensor(labeled_tensor)
+        self._kept = list(map(given.axes.__getitem__, self._old))
+        return self._reshaped("encode", given, self._old, self._new)
 
     def decode(self, labeled_tensor: Any) -> LabeledTensor:
         """With the axes that were there when it was encoded."""
         if self._kept is None:
             raise ValueError("decode called before encode")
-        with name_scope(self._name, "lt_reshape_decode") as scope:
-            given = convert_to_labeled_tensor(labeled_tensor)
-            names = [each if isinstance(each, str) else as_axis(each).name for each in self._new]
-            return reshape(given, names, self._kept, name=scope)
+        names = [each if isinstance(each, str) else as_axis(each).name for each in self._new]
+        return self._reshaped("decode", labeled_tensor, names, self._kept)
+
+    def _reshaped(self, way: str, given: Any, before: list[Any], after: list[Any]) -> LabeledTensor:
+        with name_scope(self._name, f"lt_reshape_{way}") as scope:
+            return reshape(given, before, after, name=scope)
