@@ -72,6 +72,9 @@ def test_a_budget_is_given_back_with_its_owner() -> None:
     del owner
     other = Owner()
     budget.take_for(other, 10)
+    budget.give_back_for(other)  # it is still there
+    assert budget.used == 0
+    budget.take_for(other, 3)
     del other
     assert budget.used == 0
 

@@ -56,6 +56,7 @@ class Budget:
     def __init__(self, most: int, what: str, flag: flags.Flag[int]) -> None:
         self.most, self._what, self._flag = most, what, flag
         self.used = 0
+        self._owners: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         # A collection of garbage, which may come at any time, gives back.
         self._lock = threading.RLock()
 
@@ -76,11 +77,20 @@ class Budget:
             self.used -= amount
 
     def take_for(self, owner: Any, amount: int = 1) -> None:
-        """As `take`; it is given back when `owner` is gone from memory."""
+        """As `take`; it is given back for `owner`, at the latest when that is gone from memory."""
         if not self._try(amount):
             gc.collect()  # owners that only reference cycles keep alive
             self.take(amount)
-        weakref.finalize(owner, self.give_back, amount).atexit = False
+        returned = weakref.finalize(owner, self.give_back, amount)
+        returned.atexit = False
+        with self._lock:
+            self._owners.setdefault(owner, []).append(returned)
+
+    def give_back_for(self, owner: Any) -> None:
+        """Takes back what `owner` has, which may stay in memory for a while."""
+        with self._lock:
+            for returned in self._owners.pop(owner, ()):
+                returned()
 
     def refusal(self, amount: int) -> errors.OpError:
         return errors.ResourceExhaustedError(

@@ -182,6 +182,7 @@ class LocalMaster(Master):
             self._sessions.pop(session, None)
         self.clients.forget(session)
         found.close()
+        self.meters.sessions.give_back_for(found)
         found.place.keep()
 
     def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
@@ -198,6 +199,7 @@ class LocalMaster(Master):
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.close(error)
+            self.meters.sessions.give_back_for(session)
             session.place.keep()
 
     def close(self) -> None:

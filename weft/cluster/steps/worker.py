@@ -106,6 +106,7 @@ class LocalWorker(Worker):
             why = errors.CancelledError(None, None, f"Session {session} was closed on {self.task}")
             self.steps.end_all(session, why)
             gone.clear()
+            self.meters.worker_sessions.give_back_for(gone)
         return outcome.known(None)
 
     def session(self, handle: str) -> WorkerSession:

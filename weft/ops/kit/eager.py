@@ -138,7 +138,7 @@ class EagerOperation(Operation):
     def new_output(self, i: int) -> EagerTensor:
         """Output `i` as a new tensor."""
         tensor = EagerTensor(self, i, self.output_types[i])
-        if self._value is not None:
+        if self._value is not None and isinstance(self._value[i], (np.ndarray, np.generic)):
             tensor.dims = self._value[i].shape
         self._known_outputs[i] = weakref.ref(tensor)
         return tensor
