@@ -14,7 +14,7 @@ import pytest
 
 import weft as tf
 from tests.ops.sample import Sample, all_samples
-from weft.core import machine
+from weft.core import flags, machine
 from weft.graph.op_def import REGISTRY
 from weft.graph.shape_fn import ShapeContext
 from weft.ops.kit import room as kit_room
@@ -363,3 +363,15 @@ def test_strings_and_numbers_are_counted() -> None:
     with pytest.raises(tf.errors.ResourceExhaustedError, match="and type string on"):
         kit_room.check_room((1 << 50,), object)
     kit_room.check_room((8,), np.dtype(np.float32))
+
+
+def test_values_that_were_small_do_not_vouch_for_others() -> None:
+    dims, value = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.float32, [])
+    filled = tf.fill(dims, value)
+    with flags.XLA.override(False), tf.Session() as session:
+        for count in (2, 2, 3, 1 << 42, 2, 1 << 43):
+            if count < 10:
+                assert session.run(filled, {dims: [count], value: 1.0}).tolist() == [1.0] * count
+            else:
+                with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when allocating"):
+                    session.run(filled, {dims: [count], value: 1.0})

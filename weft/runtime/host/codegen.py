@@ -108,7 +108,12 @@ class NodeEmitter(Emitter):
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if definition.needs_xla or definition.kernel is None or definition.blocking or item.grows:
+        if (
+            definition.needs_xla
+            or definition.kernel is None
+            or definition.blocking
+            or item.check_size
+        ):
             return False
         return item.kind in ("pure", "cells", "context")
 

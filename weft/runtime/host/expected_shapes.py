@@ -18,6 +18,7 @@ from weft.ops.kit.room import byte_count, check_room
 from weft.passes.client_graph import Node
 
 _SMALL = 1 << 24  # bytes
+_SHORT = 256  # bytes of a value that are quickly compared
 # What these make is as large as a value among their inputs says: a few bytes can ask for anything.
 GROWING = frozenset({
     "AvgPool3DGrad", "AvgPoolGrad", "BatchToSpace", "BatchToSpaceND", "Bincount", "BroadcastTo",
@@ -52,10 +53,11 @@ GROWING = frozenset({
 class _GivenInputs(ShapeContext):
     """A shape rule's context whose answers come from arrays."""
 
-    __slots__ = ("_inputs", "_node")
+    __slots__ = ("_inputs", "_node", "asked")
 
     def __init__(self, node: Node, inputs: Sequence[Any]) -> None:
         self._node, self._inputs, self.attrs = node, inputs, node.attrs
+        self.asked: set[int] = set()  # inputs whose values count
 
     @property
     def num_inputs(self) -> int:
@@ -79,21 +81,61 @@ class _GivenInputs(ShapeContext):
         return source.dtypes[index]
 
     def value(self, i: int) -> np.ndarray | None:
+        self.asked.add(i)
         return np.asarray(self._inputs[i])
 
     def partial(self, i: int) -> Dims:
+        self.asked.add(i)
         return tuple(None if n == -1 else int(n) for n in np.ravel(self._inputs[i]))
+
+
+class SizeCheck:
+    """A look at what a node is about to make, before it does.
+
+    Inputs for which that was little are remembered: what a shape rule says follows from their
+    shapes, and from the values that it asked for.
+    """
+
+    __slots__ = ("_node", "_small")
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._small: tuple[tuple[int, ...], Any] | None = None
+
+    def __call__(self, inputs: Sequence[Any]) -> None:
+        """ResourceExhaustedError if there is no memory for it."""
+        small = self._small
+        if small is not None and _key(inputs, small[0]) == small[1]:
+            return
+        given = _GivenInputs(self._node, inputs)
+        found = _by_rule(self._node, given)
+        # More elements than integers number are the kernel's own to refuse.
+        pairs = [
+            ([d or 0 for d in dims], dtype.base_dtype.np_storage)
+            for dims, dtype in zip(found, self._node.dtypes, strict=False)
+            if dims is not None and 0 <= (size(dims) or 0) < 1 << 63
+        ]
+        for dims, kind in pairs:
+            check_room(dims, kind)
+        if len(pairs) == len(self._node.dtypes) and all(byte_count(*p) < _SMALL for p in pairs):
+            asked = tuple(given.asked)
+            if all(_is_short(np.asarray(inputs[i])) for i in asked):
+                self._small = asked, _key(inputs, asked)
 
 
 def check_expected(node: Node, inputs: Sequence[Any]) -> None:
     """ResourceExhaustedError if there is no memory for what a node is about to make."""
-    if _is_always_small(node):
-        return
-    found = _expected(node, inputs)
-    for dims, dtype in zip(found, node.dtypes, strict=False):
-        # More elements than integers number are the kernel's own to refuse.
-        if dims is not None and 0 <= (size(dims) or 0) < 1 << 63:
-            check_room([d or 0 for d in dims], dtype.base_dtype.np_storage)
+    if not _is_always_small(node):
+        SizeCheck(node)(inputs)
+
+
+def _is_short(value: np.ndarray) -> bool:
+    return value.nbytes <= _SHORT and value.dtype != object
+
+
+def _key(inputs: Sequence[Any], asked: tuple[int, ...]) -> Any:
+    shapes = [getattr(each, "shape", None) for each in inputs]
+    return shapes, [np.asarray(inputs[i]).tobytes() for i in asked]
 
 
 def may_grow(node: Node) -> bool:
@@ -123,11 +165,15 @@ def _is_small(dims: Any, dtype: DType) -> bool:
 
 
 def _expected(node: Node, inputs: Sequence[Any]) -> Sequence[Dims]:
+    return _by_rule(node, _GivenInputs(node, inputs))
+
+
+def _by_rule(node: Node, given: _GivenInputs) -> Sequence[Dims]:
     rule = node.definition.shape_rule
-    if rule is None or not inputs:
+    if rule is None or not given.num_inputs:
         return ()
     try:
-        found = rule(_GivenInputs(node, inputs))
+        found = rule(given)
     except Exception:
         return ()  # inputs that do not fit: the kernel says so in its own words
     return found if type(found) is list else [found]

@@ -19,7 +19,7 @@ from weft.ops.kit.room import exhausted
 from weft.passes.client_graph import Edge, Node
 from weft.passes.ref_reads import is_reference
 from weft.passes.resource_edges import is_cell
-from weft.runtime.host.expected_shapes import check_expected, may_grow
+from weft.runtime.host.expected_shapes import SizeCheck, check_expected, may_grow
 from weft.runtime.resources import ResourceStore
 
 
@@ -50,7 +50,7 @@ class HostNode:
     """A node with everything that does not change between steps worked out."""
 
     __slots__ = (
-        "call", "converts", "ctx", "derefs", "frees", "grows", "ins", "kind", "node", "outs",
+        "call", "check_size", "converts", "ctx", "derefs", "frees", "ins", "kind", "node", "outs",
         "special", "store",
     )  # fmt: skip
 
@@ -84,8 +84,8 @@ class HostNode:
                 self.kind, self.ctx = "context", Context(store, node)
             elif any(is_cell(e) for i, e in enumerate(node.inputs) if i not in self.derefs):
                 self.kind = "cells"
-        self.grows = may_grow(node)
-        self.special = self.kind != "pure" or bool(self.derefs) or self.grows
+        self.check_size = SizeCheck(node) if may_grow(node) else None
+        self.special = self.kind != "pure" or bool(self.derefs) or self.check_size is not None
 
     def set_converts(self, positions: tuple[int, ...]) -> None:
         self.converts = positions
@@ -134,8 +134,8 @@ def run_one(item: HostNode, inputs: list[Any]) -> Sequence[Any]:
         inputs[i] = np.asarray(inputs[i])
     for i in item.derefs:
         inputs[i] = inputs[i].read()
-    if item.grows:
-        check_expected(item.node, inputs)
+    if item.check_size is not None:
+        item.check_size(inputs)
     if item.kind == "pure":
         return item.call(np, inputs)
     store = item.store
