@@ -224,7 +224,7 @@ class Estimator(ModelCalls):
         checkpoint_path = checkpoint_path or self._latest_or_fresh("evaluate")
         strategy = self._config.eval_distribute
         with Graph().as_default(), nullcontext() if strategy is None else strategy.scope():
-            built = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
+            built = self._build_evaluation(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, *built, output_dir=self.eval_dir(name))
 
     def _latest_or_fresh(self, purpose: str) -> str | None:
@@ -236,7 +236,7 @@ class Estimator(ModelCalls):
             )
         return path
 
-    def _evaluate_build_graph(
+    def _build_evaluation(
         self, input_fn: Any, hooks: Any = None, checkpoint_path: str | None = None
     ) -> tuple[Any, Any, dict[str, Any], list[Any]]:
         """(scaffold, operation that updates the metrics, metrics by name, hooks)"""

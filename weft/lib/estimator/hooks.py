@@ -47,7 +47,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._timer.reset()
         self._iter_count = 0
         self._graph = Graph()
-        build = self._estimator._evaluate_build_graph
+        build = self._estimator._build_evaluation
         with self._graph.as_default():
             # The scaffold; then an update, the values of metrics, and hooks.
             self._scaffold, *self._parts = build(self._input_fn, self._hooks, checkpoint_path=None)

@@ -129,7 +129,7 @@ def _reduced(weighted: Tensor, losses: Tensor, weights: Tensor, reduction: str) 
     if reduction == Reduction.MEAN:
         count = math_ops.reduce_sum(array.ones_like(losses) * weights)
     elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-        count = _num_present(losses, weights)
+        count = _present_count(losses, weights)
     else:
         count = _num_elements(losses)
     return math_ops.div_no_nan(math_ops.reduce_sum(total), count, name="value")
@@ -140,7 +140,7 @@ def _num_elements(losses: Tensor) -> Tensor:
         return math_ops.cast(array.size(losses, name=scope), losses.dtype)
 
 
-def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
+def _present_count(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
     """How many losses have a weight that is not 0, in all or in each example."""
     with name_scope(None, "num_present", (losses, weights)) as scope:
         floats = math_ops.cast(weights, dtypes.float32)
@@ -304,7 +304,7 @@ def mean_pairwise_squared_error(
             predictions.shape.assert_is_compatible_with(labels.shape)
             errors = math_ops.subtract(predictions, labels)
             within = math_ops.range(1, array.rank(errors))
-            count = _num_present(errors, weights, per_batch=True)
+            count = _present_count(errors, weights, per_batch=True)
             squares, total = (
                 math_ops.reduce_sum(compute(errors), within, keepdims=True)
                 for compute in (math_ops.square, lambda x: x)
