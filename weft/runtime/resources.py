@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from weft.core.freed_memory import keep_freed_memory
 from weft.graph.shape_fn import Dims
 
 DEFAULT_CONTAINER = "localhost"
@@ -99,6 +100,7 @@ class ResourceStore:
     """
 
     def __init__(self, device: Any = None) -> None:
+        keep_freed_memory()
         self.device = device  # the jax device that programs run on; None: jax's default
         self.lock = threading.RLock()
         self.generation = 0
