@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from typing import Any
 
 import numpy as np
 

@@ -35,12 +35,18 @@ REPLACED = [
     (r"[\d_]+", "", ["a1_2b", "3"], [b"ab", b""]),
     ("a", r"<\0>", ["banana"], [b"b<a>n<a>n<a>"]),
     (".", "x", ["ab"], [b"xx"]),
+    ("[^a-z]+", "#", ["a\0\0b1", "\0", "c"], [b"a#b#", b"#", b"c"]),
+    ("[^a-z]", "\0", ["a1", "2"], [b"a\0", b"\0"]),
+    ("[^a]+", "é", ["abbbbbbba", "b" * 1000], ["aéa".encode(), "é".encode()]),
+    ("-+", "aa", ["a--b-", "---"], [b"aaabaa", b"aa"]),
+    ("x", "", [], []),
 ]
 
 
 @pytest.mark.parametrize(("pattern", "rewrite", "texts", "wanted"), REPLACED)
 def test_simple_expressions_replace_as_re2_does(sess, pattern, rewrite, texts, wanted):
-    assert _values(sess, tf.regex_replace(texts, pattern, rewrite)) == wanted
+    given = tf.constant(texts, tf.string)
+    assert _values(sess, tf.regex_replace(given, pattern, rewrite)) == wanted
 
 
 def test_a_range_that_goes_backwards_is_refused(sess):

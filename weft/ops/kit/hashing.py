@@ -20,9 +20,7 @@ _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 
 _LONG = 64
 
 
-def _by_length(
-    texts: BytesMemory | _Joined, function: Callable[[np.ndarray], Words]
-) -> np.ndarray:
+def _by_length(texts: BytesMemory | _Joined, function: Callable[[np.ndarray], Words]) -> np.ndarray:
     """`function` of the rows [strings, length] of each length."""
     result = np.empty(len(texts.lengths), np.uint64)
     for length in np.unique(texts.lengths).tolist():
