@@ -108,6 +108,11 @@ class ResourceStore:
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self.rng: dict[str, np.ndarray] = {}
 
+    @property
+    def is_host(self) -> bool:
+        """Whether programs run in the memory of the host."""
+        return self.device is None or self.device.platform == "cpu"
+
     @functools.cached_property
     def functions(self) -> dict[Any, Any]:
         """Idle instances of functions (runtime/functions.py)."""
