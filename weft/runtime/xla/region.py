@@ -47,8 +47,9 @@ LARGE_VALUE = 1 << 16  # bytes
 HEAVY = 3e5  # microseconds: what compiling takes at least
 INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
 SLOW_HALVES = 4.0
-# Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
-NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
+# Microseconds, to order of magnitude: one NumPy kernel, one XLA call (on the host, half of it is
+# the way to the thread that computes, and back), one buffer of that call.
+NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 40.0, 2.5, 0.001
 LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 
 
