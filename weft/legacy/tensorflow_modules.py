@@ -511,6 +511,8 @@ contrib.losses.python.losses: tf.contrib.losses
 contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
     tf.contrib.losses.metric_learning: metric_loss_ops
 contrib.metrics.python
+contrib.metrics.python.metrics
+    tf.contrib.metrics: classification
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
 contrib.model_pruning.python
