@@ -758,6 +758,12 @@ RENAMED = {
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
     "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
+    "python.training.checkpoint_ops._load_and_remap_matrix_initializer": (
+        "weft.lib.train.checkpoint.remap.load_and_remap_matrix_initializer"
+    ),
+    "python.training.checkpoint_ops._load_embedding_initializer": (
+        "weft.lib.train.checkpoint.remap.load_embedding_initializer"
+    ),
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),
