@@ -620,7 +620,8 @@ python.tpu.ops
     raw tf.contrib.tpu: tpu_ops
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
-    tf.contrib.training: bucket_ops device_setter evaluation hparam training
+    tf.contrib.training: bucket_ops device_setter evaluation hparam resample training
+    weft.lib.contrib.training.sampling: sampling_ops
 tools
 tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
