@@ -473,7 +473,8 @@ contrib.grid_rnn.python.ops
     tf.contrib.grid_rnn: grid_rnn_cell
 contrib.image.python
 contrib.image.python.ops
-    tf.contrib.image: image_ops
+    tf.contrib.image: dense_image_warp distort_image_ops image_ops interpolate_spline
+        sparse_image_warp
 contrib.kernel_methods.python
     tf.contrib.kernel_methods: kernel_estimators losses
 contrib.kernel_methods.python.mappers
