@@ -61,7 +61,7 @@ def random_hsv_in_yiq(
         (lower_saturation, upper_saturation),
         (lower_value, upper_value),
     ]
-    drawn = [
+    drawn: list[Any] = [
         low if low == high else random_uniform([], low, high, seed=seed) for low, high in ranges
     ]
     return adjust_hsv_in_yiq(image, *drawn)

@@ -135,7 +135,7 @@ def _kept(example: list[Tensor], probability: Any, size: int, threads: int) -> l
     return [kept] if isinstance(kept, Tensor) else kept
 
 
-def _frequencies(labels: Tensor, classes: int) -> Tensor:
+def _frequencies(labels: Tensor, classes: Any) -> Tensor:
     start = [_SMOOTHING] * classes
     counts = Variable(start, trainable=False, name="class_count", dtype=dtypes.int64)
     now = math.reduce_sum(one_hot(labels, classes, dtype=dtypes.int64), 0)
@@ -180,7 +180,7 @@ def _check_first_dimensions(tensors: Sequence[Tensor], like: Tensor) -> None:
 
 
 def _checked_examples(
-    examples: list[Tensor], labels: Tensor, classes: int
+    examples: list[Tensor], labels: Tensor, classes: Any
 ) -> tuple[list[Tensor], Tensor]:
     labels.shape.assert_has_rank(1)
     _check_first_dimensions(examples, labels)
