@@ -190,7 +190,7 @@ def sparse_image_warp(
     flows = places - convert_to_tensor(source_control_point_locations)
     with name_scope(name):
         batch, height, width, _ = image.shape.as_list()
-        grid = np.stack(np.mgrid[:height, :width], -1).reshape(-1, 2)
+        grid = np.argwhere(np.ones([height, width]))
         if num_boundary_points > 0:
             edge = np.tile(_on_edges(height, width, num_boundary_points + 1), [batch, 1, 1])
             places = array.concat([places, constant(edge, places.dtype)], 1)
