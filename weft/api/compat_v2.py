@@ -144,7 +144,7 @@ _PLACES = {
     "random.set_seed": "weft.set_random_seed",
     "saved_model.load": "weft.saved_model.load_v2",
     "saved_model.save": "weft.saved_model.save",
-    "summary": "weft.lib.summary.summary_ops_v2",
+    "summary": "weft.lib.summary.v2",
 }
 # Namespaces that are one and the same in both.
 _SHARED = frozenset("data distribute estimator keras nest".split())
@@ -246,9 +246,10 @@ class Namespace(ModuleType):
 
 
 def _at(place: str) -> Any:
-    """The object at a dotted place."""
+    """The object at a dotted place; a module of it may not have been imported yet."""
     module, _, name = place.rpartition(".")
-    return getattr(_at(module), name) if module else importlib.import_module(place)
+    owner = _at(module) if module else None
+    return getattr(owner, name) if hasattr(owner, name) else importlib.import_module(place)
 
 
 class _VariableType(type):
