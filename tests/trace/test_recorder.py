@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.runtime.recording import xla_profile
 from weft.runtime.recording.control import CONTROL, packed, unpacked
 from weft.runtime.recording.probes import PROBES
 from weft.runtime.recording.recorder import RECORDER
@@ -151,3 +152,65 @@ def test_a_recording_that_nobody_stops_ends_by_itself() -> None:
     assert timer is not None
     timer.join()
     assert not RECORDER.is_on
+
+
+# ---- windows of XLA's profile --------------------------------------------------------------------
+
+
+def test_programs_of_many_short_operations_rest_long() -> None:
+    rests = [xla_profile.rest_after(size) for size in (0, 10_000, 1_000_000, 4_000_000)]
+    assert rests[:2] == [0.0, 0.0]  # long operations: nothing is left out
+    assert 0.0 < rests[2] < rests[3] < 60.0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_long_recording_takes_windows(
+    whole: bool, sess: tf.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, feed, _ = training()
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(train, feed)
+    rests: list[int] = []
+    monkeypatch.setattr(xla_profile, "_WINDOW", 0.02)
+    monkeypatch.setattr(xla_profile, "rest_after", lambda size: rests.append(size) or 0.01)
+    CONTROL.start(whole=whole)
+    for _ in range(500 if whole else 100_000):
+        sess.run(train, feed)
+        if len(rests) == 3:
+            break
+    recording, profiles = CONTROL.stop_with_profiles()
+    assert len(rests) == (0 if whole else 3)
+    assert len(profiles) == 1 if whole else len(profiles) >= 3
+    products = [event[2] for event in recording["events"] if event[:2] == ["op", "product"]]
+    steps = [event for event in recording["events"] if event[0] == "step"]
+    assert 0 < len(products) <= len(steps)
+    if whole:
+        assert len(products) == len(steps)
+    elif profiles[2]:
+        assert len(xla_profile.operations_of(profiles[2:3])) > 0
+
+
+def test_the_latest_windows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Session:
+        def stop(self) -> bytes:
+            return b"x" * 40
+
+    monkeypatch.setattr(xla_profile, "_MOST_BYTES", 100)
+    profile = xla_profile.XlaProfile()
+    for _ in range(5):
+        profile._session = Session()
+        profile._end()
+    assert len(profile.stop()) == 2
+
+
+def test_a_profile_of_the_users_is_left_alone(sess: tf.Session, tmp_path: Path) -> None:
+    import jax
+
+    train, feed, _ = training()
+    sess.run(tf.global_variables_initializer())
+    jax.profiler.start_trace(str(tmp_path))
+    found = kinds(recorded(lambda: [sess.run(train, feed) for _ in range(4)]))
+    jax.profiler.stop_trace()
+    assert "step" in found and "op" not in found
+    assert list(tmp_path.rglob("*.xplane.pb"))

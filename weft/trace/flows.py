@@ -41,6 +41,9 @@ def _arrow(number: int, send: Json, receive: Json) -> list[Json]:
 
 
 def flow_time(event: Json) -> float:
-    """The time of a flow event: inside of the event that it is drawn from, near its end."""
-    at: float = event["ts"] + event["dur"] * 0.999
+    """The time of a flow event: just inside of the event that it is drawn from.
+
+    A send may end after what it sent was received, so its arrow leaves it at the beginning.
+    """
+    at: float = event["ts"] + event["dur"] * (0.001 if event.get("cat") == "send" else 0.999)
     return at

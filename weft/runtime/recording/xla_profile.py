@@ -63,7 +63,7 @@ class XlaProfile:
 
     def _begin(self) -> None:
         import jax
-        from jaxlib import _profiler
+        from jaxlib import _profiler  # type: ignore[attr-defined]
 
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level, options.host_tracer_level = 0, 1

@@ -29,8 +29,8 @@ def to_profile(recording: Json, profiles: Iterable[bytes] = ()) -> bytes:
     found = [plane for plane in space.planes if plane.name == _HOST]
     start = _start_of(space) or int(recording["span"][0] * 1e3)
     _Plane(found[0] if found else space.planes.add(name=_HOST), start).add(recording)
-    profile: bytes = space.SerializeToString()
-    return profile
+    serialized: bytes = space.SerializeToString()
+    return serialized
 
 
 def _start_of(space: Any) -> int:
