@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,18 @@ def test_a_profile_of_the_users_is_left_alone(sess: tf.Session, tmp_path: Path) 
     jax.profiler.stop_trace()
     assert "step" in found and "op" not in found
     assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_threads_that_use_jax_first_begin_one_profile(
+    sess: tf.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sess.run(tf.reduce_sum(tf.random_uniform([300, 300])))
+    begun: list[int] = []
+    profile = xla_profile.XlaProfile(whole=True)
+    monkeypatch.setattr(profile, "_begin", lambda: (begun.append(1), time.sleep(0.05)))
+    threads = [threading.Thread(target=profile.start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert begun == [1]

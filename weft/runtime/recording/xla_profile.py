@@ -44,13 +44,15 @@ class XlaProfile:
         self._whole = whole
         self._session: Any = None
         self._windows: deque[bytes] = deque()
-        self._over = threading.Event()
+        self._over, self._lock, self._has_begun = threading.Event(), threading.Lock(), False
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Does nothing if jax is not in use, or this has begun."""
-        if "jax" not in sys.modules or self._session is not None or self._thread is not None:
-            return
+        with self._lock:  # threads that compile their first programs at once
+            if "jax" not in sys.modules or self._has_begun:
+                return
+            self._has_begun = True
         import jax
 
         on_host = jax.default_backend() == "cpu"  # and there is a backend, which XLA wants
