@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 Json = dict[str, Any]
+_INSIDE = 0.5  # microseconds: times since 1970 are not exacter than half of this
 
 
 def link(events: Sequence[Json]) -> list[Json]:
@@ -45,5 +46,6 @@ def flow_time(event: Json) -> float:
 
     A send may end after what it sent was received, so its arrow leaves it at the beginning.
     """
-    at: float = event["ts"] + event["dur"] * (0.001 if event.get("cat") == "send" else 0.999)
-    return at
+    start: float = event["ts"]
+    inside = min(_INSIDE, event["dur"] / 2)
+    return start + (inside if event.get("cat") == "send" else event["dur"] - inside)
