@@ -16,7 +16,7 @@ import weft as tf
 from weft.runtime.recording import xla_profile
 from weft.runtime.recording.control import CONTROL, packed, unpacked
 from weft.runtime.recording.probes import PROBES
-from weft.runtime.recording.recorder import RECORDER
+from weft.runtime.recording.recorder import RECORDER, Recorder
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +139,14 @@ def test_tasks_that_were_prepared_while_recording_stay_silent_after_it(sess: tf.
     count = len(RECORDER.events)
     sess.run(put)
     assert len(RECORDER.events) == count
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_lines_of_nodes_that_other_processes_run(remote: bool) -> None:
+    recorder = Recorder()
+    tf.constant(1.0, name="elsewhere")
+    recorder.note_graph(tf.get_default_graph(), remote)
+    assert ("elsewhere" in recorder.recording()["lines"]) is remote
 
 
 def test_only_the_latest_events_are_kept(sess: tf.Session) -> None:

@@ -83,8 +83,11 @@ def forget_labels() -> None:
 # ---- steps ---------------------------------------------------------------------------------------
 
 
-def step_of_session(original: Method, recorder: Recorder) -> Method:
-    """`run(fetches, targets, feeds, values, ...)` of the two kinds of sessions."""
+def step_of_session(original: Method, recorder: Recorder, remote: bool = False) -> Method:
+    """`run(fetches, targets, feeds, values, ...)` of the two kinds of sessions.
+
+    Nodes of `remote` steps run in processes that do not know which lines have made them.
+    """
 
     def run(
         self: Any, fetches: Any, targets: Any, feeds: Any, values: Any,
@@ -94,7 +97,10 @@ def step_of_session(original: Method, recorder: Recorder) -> Method:
         try:
             return original(self, fetches, targets, feeds, values, options, metadata, key)
         finally:
-            label = _known_steps.get(key) or _new_step(recorder, self.graph, key, fetches, targets)
+            label = _known_steps.get(key)
+            if label is None:
+                recorder.note_graph(self.graph, remote)
+                label = _new_step(key, [*fetches, *targets])
             recorder.steps["session"] += 1
             recorder.add("step", label[0], start, label[1])
 
@@ -104,10 +110,9 @@ def step_of_session(original: Method, recorder: Recorder) -> Method:
 _known_steps: dict[Any, Label] = {}  # by the key that stands for fetches
 
 
-def _new_step(recorder: Recorder, graph: Any, key: Any, fetches: Any, targets: Any) -> Label:
+def _new_step(key: Any, ends: Sequence[Any]) -> Label:
     """The label of a step that was not met before."""
-    recorder.note_graph(graph)
-    names = [each.name for each in (*fetches, *targets)]
+    names = [each.name for each in ends]
     first = names[0].partition(":")[0] if names else ""
     label = f"Session.run {shown(names)}", {"node": first, "fetches": names[:8]}
     if key is not None and len(_known_steps) < _MOST_STEPS:
@@ -362,5 +367,7 @@ PROBES = [
     Probe(py_func, "_call_with_arrays", _python_call),
     Probe(py_func.PyFunction, "call", _eager_call),
     # Clients are a layer above; where there are none, nothing is to be recorded.
-    Probe("weft.client.remote.RemoteRunner", "run", step_of_session),
+    Probe(
+        "weft.client.remote.RemoteRunner", "run", functools.partial(step_of_session, remote=True)
+    ),
 ]

@@ -7,6 +7,7 @@ take times (`probes.py`) in the place of the methods that are worth a bar, `stop
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import socket
 import sys
@@ -24,6 +25,7 @@ from weft.core.errors import PACKAGE
 from weft.graph.graph import Graph
 
 MOST = 1_000_000
+_MOST = 50_000  # nodes of a graph whose lines are told to others
 
 
 def _epoch() -> float:
@@ -83,6 +85,7 @@ class Recorder:
         self.span = 0.0, 0.0  # by `now`, when it was on
         self.tasks: list[str] = []  # of a cluster, that this process is
         self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+        self._remote: weakref.WeakSet[Graph] = weakref.WeakSet()
         self._probes: list[Probe] = []
         self._originals: list[tuple[Any, str, Any]] = []
         self._lock = threading.Lock()
@@ -142,9 +145,11 @@ class Recorder:
         if self.is_on:
             self.events.append((kind, name, start, perf_counter(), 0, detail))
 
-    def note_graph(self, graph: Graph) -> None:
-        """Nodes of events are looked for in this graph."""
+    def note_graph(self, graph: Graph, remote: bool = False) -> None:
+        """Nodes of events are looked for in this graph: if remote, those of other processes, too."""
         self._graphs.add(graph)
+        if remote:
+            self._remote.add(graph)
 
     def graphs(self) -> list[Graph]:
         """The graphs that were noted."""
@@ -169,8 +174,12 @@ class Recorder:
             "span": [each * 1e6 for each in self.span],
             "threads": {str(i): threads.get(i, "thread") for i in seen if i},
             **_plain(events),
-            "lines": lines_of(_names(events), graphs),
+            "lines": lines_of(_names(events) | self._remote_names(), graphs),
         }
+
+    def _remote_names(self) -> set[str]:
+        """The nodes that other processes may have run for this one."""
+        return {name for graph in self._remote for name in itertools.islice(graph._by_name, _MOST)}
 
 
 def _plain(events: Sequence[Event]) -> dict[str, Any]:
