@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from weft.core.signatures import arguments
 from weft.graph import graph
 from weft.ops.state import variables
 
@@ -187,9 +188,8 @@ def _rearranged(function: Callable[..., Any], words: list[Parameter]) -> Callabl
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return function(**{free[k].in_1: v for k, v in given.arguments.items()}, **fixed)
+        given = arguments(signature, function.__name__, args, kwargs)
+        return function(**{free[k].in_1: v for k, v in given.items()}, **fixed)
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call

@@ -146,7 +146,7 @@ class Recorder:
             self.events.append((kind, name, start, perf_counter(), 0, detail))
 
     def note_graph(self, graph: Graph, remote: bool = False) -> None:
-        """Nodes of events are looked for in this graph: if remote, those of other processes, too."""
+        """Nodes of events are looked for here; if remote, those of other processes, too."""
         self._graphs.add(graph)
         if remote:
             self._remote.add(graph)
