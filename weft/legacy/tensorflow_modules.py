@@ -105,6 +105,7 @@ python.eager
     tf weft.lib.contrib.eager.modes weft.legacy.internals.eager: context
     tf weft.legacy.internals.eager: execute tape
     weft.legacy.internals.monitoring: monitoring
+    weft.lib.summary.profile: profiler
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features dense_features_v2

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.core.signatures import arguments
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import add_to_collections
 from weft.graph.keys import GraphKeys
@@ -67,7 +68,7 @@ def published(
 
     @functools.wraps(compute)
     def metric(*args: Any, **kwargs: Any) -> Metric:
-        given = signature.bind(*args, **kwargs).arguments
+        given = arguments(signature, metric.__name__, args, kwargs, defaults=False)
         wanted = {p.name: given.pop(p.name, None) for p in _COLLECTIONS}
         return publish(compute(**given), **wanted)
 
