@@ -68,13 +68,11 @@ class BytesMemory:
 
 
 def memory_of(array: np.ndarray) -> BytesMemory | None:
-    """The memory of an array's strings; None where it cannot be read, or not all are bytes.
-
-    Nobody else may put other objects into the array meanwhile.
-    """
+    """The memory of an array's strings; None where it cannot be read, or not all are bytes."""
     if not _is_readable():
         return None
-    objects = np.ascontiguousarray(array).ravel()
+    # A copy: another thread may put other objects into the array, and these would be gone.
+    objects = array.flatten()
     addresses = np.asarray(_Words(objects.__array_interface__["data"][0], objects.size))
     if not addresses.all():  # an element that was never set
         return None
