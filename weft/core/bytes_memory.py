@@ -44,7 +44,8 @@ class BytesMemory:
         self._places = (addresses >> 3) - 1
 
     def _at(self, offset: int) -> np.ndarray:
-        return _memory()[offset:][self._places]
+        found: np.ndarray = _memory()[offset:][self._places]
+        return found
 
     def are_bytes(self) -> bool:
         return bool((self._at(_TYPE) == id(bytes)).all())
@@ -63,8 +64,9 @@ class BytesMemory:
     def rows(self, chosen: np.ndarray, length: int) -> np.ndarray:
         """The strings at `chosen`, which are all of this length, as [strings, length]."""
         words = np.arange(_DATA, _DATA + -(-length // _WORD))
-        found = _memory()[self._places[chosen][:, None] + words]
-        return found.view(np.uint8).reshape(len(chosen), -1)[:, :length]
+        found: np.ndarray = _memory()[self._places[chosen][:, None] + words].view(np.uint8)
+        rows: np.ndarray = found.reshape(len(chosen), -1)[:, :length]
+        return rows
 
 
 def memory_of(array: np.ndarray) -> BytesMemory | None:
