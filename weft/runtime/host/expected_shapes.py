@@ -141,7 +141,7 @@ def check_expected(node: Node, inputs: Sequence[Any]) -> None:
 
 
 def _is_short(value: Any) -> bool:
-    return value.nbytes <= _SHORT and value.dtype != object
+    return bool(value.nbytes <= _SHORT and value.dtype != object)
 
 
 def _key(inputs: Sequence[Any], asked: tuple[int, ...]) -> Any:
