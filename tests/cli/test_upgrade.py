@@ -107,6 +107,8 @@ def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path)
         ("tf.nn.softmax_cross_entropy_with_logits(a, b)",
          "old_tensorflow.softmax_cross_entropy_with_logits(a, b)"),
         ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", None),
+        ("tf.nn.nce_loss(w, b, x, y, 5, 9)", "old_tensorflow.nce_loss(w, b, x, y, 5, 9)"),
+        ("tf.nn.nce_loss(weights=w, labels=y)", None),
         ("tf.histogram_summary('a', x)", "tf.contrib.deprecated.histogram_summary('a', x)"),
     ],
 )  # fmt: skip
