@@ -499,8 +499,13 @@ contrib.learn.python.learn: tf.contrib.learn
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.lib.contrib.learn.datasets.mnist: mnist
     weft.lib.contrib.learn.datasets.base: base
-contrib.learn.python.learn.estimators
-    tf.contrib.learn: estimator head model_fn run_config
+contrib.learn.python.learn.estimators: tf.contrib.learn
+    tf.contrib.learn: estimator kmeans logistic_regressor model_fn run_config
+    tf.contrib.learn weft.lib.contrib.learn.models: dnn dnn_linear_combined linear svm
+    weft.lib.contrib.learn.head: head
+    weft.lib.contrib.learn.scores: _sklearn
+    weft.lib.contrib.learn.keys: constants metric_key prediction_key
+contrib.learn.python.learn.utils: tf.contrib.learn.utils
 contrib.learn.python.learn.preprocessing
     tf.contrib.learn.preprocessing: text
 contrib.legacy_seq2seq.python
