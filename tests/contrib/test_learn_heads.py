@@ -272,3 +272,56 @@ def test_an_export_by_strategy(examples: bool, tmp_path: Path) -> None:
         scores = signature.outputs["scores" if examples else "probabilities"]
         found = session.run(scores.name, {fed.name: given})
     assert found.shape == (1, 2) and found.sum() == pytest.approx(1)
+
+
+# ---- other models --------------------------------------------------------------------------------
+
+
+def test_centers_of_clusters() -> None:
+    points = np.float32([[0, 0], [0, 1], [9, 9], [9, 8]])
+    model = LEARN.KMeansClustering(2, initial_clusters=points[[0, 2]], relative_tolerance=1e-3)
+    model.fit(input_fn=lambda: (tf.constant(points), None), steps=30)
+    centers = np.float32([[0, 0.5], [9, 8.5]])
+    np.testing.assert_allclose(model.clusters(), centers, atol=0.2)
+
+    def once() -> tuple[Any, None]:
+        return tf.constant(points), None
+
+    assert list(model.predict_cluster_idx(input_fn=once)) == [0, 0, 1, 1]
+    squared = ((points[:, None] - model.clusters()) ** 2).sum(-1)
+    np.testing.assert_allclose(model.transform(input_fn=once), squared, atol=1e-4)
+    assert model.score(input_fn=once, steps=1) == pytest.approx(squared.min(1).sum(), rel=1e-4)
+
+
+def test_a_support_vector_machine() -> None:
+    x = np.float32([[1], [2], [-1], [-2]])
+
+    def examples() -> tuple[Any, Any]:
+        ids = tf.constant(["1", "2", "3", "4"])
+        return {"id": ids, "x": tf.constant(x)}, tf.constant([[1], [1], [0], [0]])
+
+    model = LEARN.SVM("id", [LAYERS.real_valued_column("x")]).fit(input_fn=examples, steps=20)
+    found = model.evaluate(input_fn=examples, steps=1)
+    assert found["accuracy"] == 1 and found["loss"] < 0.2
+    assert list(model.predict_classes(input_fn=examples)) == [1, 1, 0, 0]
+    with pytest.raises(ValueError, match="Kernel SVMs are not currently supported"):
+        LEARN.SVM("id", [], kernels=[1])
+
+
+def test_a_logistic_model_of_ones_own() -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> tuple[Any, Any, Any]:
+        chance = tf.get_variable("chance", initializer=tf.constant([0.2, 0.9, 0.6]))
+        loss = tf.losses.log_loss(labels, chance)
+        step = tf.train.get_global_step()
+        return chance, loss, tf.train.GradientDescentOptimizer(0.0).minimize(loss, step)
+
+    model = LEARN.LogisticRegressor(model_fn, thresholds=[0.5, 0.7])
+
+    def inputs() -> tuple[Any, Any]:
+        return {"x": tf.ones([3])}, tf.constant([0.0, 1.0, 0.0])
+
+    found = model.fit(input_fn=inputs, steps=1).evaluate(input_fn=inputs, steps=1)
+    assert found["accuracy/threshold_0.500000_mean"] == pytest.approx(2 / 3)
+    assert found["accuracy/threshold_0.700000_mean"] == 1
+    assert found["precision/positive_threshold_0.500000_mean"] == 0.5
+    assert found["labels/prediction_mean"] == pytest.approx(1.7 / 3)

@@ -42,6 +42,9 @@ from weft.lib.contrib.learn.keys import ProblemType as ProblemType
 from weft.lib.contrib.learn.metric_spec import MetricSpec as MetricSpec
 from weft.lib.contrib.learn.model_fn import ModeKeys as ModeKeys
 from weft.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
+from weft.lib.contrib.learn.other_models import SVM as SVM
+from weft.lib.contrib.learn.other_models import KMeansClustering as KMeansClustering
+from weft.lib.contrib.learn.other_models import LogisticRegressor as LogisticRegressor
 from weft.lib.contrib.learn.run_config import RunConfig as RunConfig
 from weft.lib.contrib.learn.run_config import TaskType as TaskType
 from weft.lib.contrib.learn.scores import NotFittedError as NotFittedError

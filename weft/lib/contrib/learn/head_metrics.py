@@ -81,7 +81,7 @@ def of_classes(
     predictions: dict[str, Any], label_ids: Any, weights: Any, class_ids: Sequence[int]
 ) -> Metrics:
     """Means of some of the classes of which there is one for each example."""
-    found = {}
+    found: Metrics = {}
     for each in class_ids:
         found |= {
             MetricKey.CLASS_PREDICTION_MEAN % each: _is_class(
@@ -115,4 +115,20 @@ def of_labels(
             MetricKey.CLASS_AUC % each: _area(probabilities, labels, weights, each),
             MetricKey.CLASS_AUC_PR % each: _area(probabilities, labels, weights, each, "PR"),
         }
+    return found
+
+
+def of_probabilities(predictions: Any, labels: Any, thresholds: Sequence[float]) -> Metrics:
+    """Means, the area, and rates at thresholds of a model's own probabilities."""
+    found: Metrics = {
+        MetricKey.PREDICTION_MEAN: metrics.mean(predictions),
+        MetricKey.LABEL_MEAN: metrics.mean(labels),
+        MetricKey.ACCURACY_BASELINE: metrics.mean(labels),
+        MetricKey.AUC: metrics.auc(labels, predictions),
+    }
+    for threshold in thresholds:
+        above = math.cast(math.greater_equal(predictions, threshold), dtypes.float32)
+        found[MetricKey.ACCURACY_MEAN % threshold] = metrics.accuracy(labels, above)
+        found[MetricKey.PRECISION_MEAN % threshold] = metrics.precision(labels, above)
+        found[MetricKey.RECALL_MEAN % threshold] = metrics.recall(labels, above)
     return found
