@@ -527,12 +527,17 @@ contrib.model_pruning.python
 contrib.model_pruning.python.layers
     weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
         rnn_cells
+contrib.nn.python
+contrib.nn.python.ops: tf.contrib.nn
+    tf.contrib.nn: alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus
 contrib.optimizer_v2: tf.contrib.optimizer_v2
     tf.contrib.optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2
         optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
-    tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
+    tf.contrib.opt: adamax addsign external_optimizer lars_optimizer lazy_adam_optimizer
+        moving_average_optimizer multitask_optimizer_wrapper reg_adagrad_optimizer
+        variable_clipping_optimizer
         nadam_optimizer powersign sign_decay weight_decay_optimizers
 contrib.quantize.python
     weft.lib.contrib.quantize.common: common input_to_ops

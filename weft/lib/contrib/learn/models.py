@@ -29,6 +29,7 @@ from weft.lib.summary import summary
 from weft.lib.train.optimizers.ftrl import FtrlOptimizer
 from weft.lib.train.optimizers.sync_replicas import SyncReplicasOptimizer
 from weft.ops.control.control import group
+from weft.ops.math import math as math_ops
 from weft.ops.math.clip import clip_by_global_norm
 from weft.ops.math.moments import zero_fraction
 from weft.ops.nn import activations
@@ -63,8 +64,21 @@ def _are_contrib(columns: Sequence[Any]) -> bool:
 
 
 def _summarize(layer: Tensor, tag: str) -> None:
-    summary.scalar(f"{tag}/fraction_of_zero_values", zero_fraction(layer))
-    summary.histogram(f"{tag}/activation", layer)
+    """`tag` ends in what is before the names: a slash, or an underscore in plain networks."""
+    summary.scalar(f"{tag}fraction_of_zero_values", zero_fraction(layer))
+    summary.histogram(f"{tag}activation", layer)
+
+
+_ACTIVATIONS = {"relu": activations.relu, "tanh": math_ops.tanh, "sigmoid": math_ops.sigmoid}
+
+
+def _activation(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    if given not in _ACTIVATIONS:
+        known = ", ".join(_ACTIVATIONS)
+        raise ValueError(f"Activation name should be one of [{known}], you provided {given}.")
+    return _ACTIVATIONS[given]
 
 
 # ---- parts ----
@@ -78,6 +92,7 @@ def _deep_logits(
     activation: Any,
     dropout: float | None,
     partitioner: Any,
+    separator: str = "/",
 ) -> tuple[Tensor, str]:
     """The outputs of dense layers over an input layer, and the name of the latter's scope."""
     values = tuple(features.values())
@@ -94,10 +109,10 @@ def _deep_logits(
             net = fully_connected(net, units, activation, variables_collections=[_DNN], scope=layer)
             if dropout is not None:
                 net = dropout_layer(net, keep_prob=1.0 - dropout)
-        _summarize(net, layer.name)
+        _summarize(net, layer.name + separator)
     with vs.variable_scope("logits", values=(net,)) as layer:
         logits = fully_connected(net, outputs, None, variables_collections=[_DNN], scope=layer)
-    _summarize(logits, layer.name)
+    _summarize(logits, layer.name + separator)
     return logits, inputs.name
 
 
@@ -148,8 +163,8 @@ def dnn_model_fn(
         with vs.variable_scope(_DNN, values=values, partitioner=_partitioner(config)):
             slices = _partitioner(config, input_layer_min_slice_size or _LARGE_SLICE)
             logits, scope = _deep_logits(
-                named, columns, hidden_units, head.logits_dimension, activation_fn,
-                dropout if mode == ModeKeys.TRAIN else None, slices,
+                named, columns, hidden_units, head.logits_dimension, _activation(activation_fn),
+                dropout if mode == ModeKeys.TRAIN else None, slices, "_",
             )  # fmt: skip
 
             def train(loss: Any) -> Any:
@@ -159,7 +174,9 @@ def dnn_model_fn(
                     clip_gradients=gradient_clip_norm, name=_DNN, summaries=[],
                 )  # fmt: skip
 
-            return head.create_model_fn_ops(named, mode, labels, train, logits)
+            return head.create_model_fn_ops(
+                features=named, mode=mode, labels=labels, train_op_fn=train, logits=logits
+            )
 
     return model_fn
 
@@ -190,7 +207,9 @@ def linear_model_fn(
                 pairs = zip(grads, variables, strict=True)
                 return step.apply_gradients(pairs, global_step=get_global_step())
 
-            return head.create_model_fn_ops(named, mode, labels, train, logits)
+            return head.create_model_fn_ops(
+                features=named, mode=mode, labels=labels, train_op_fn=train, logits=logits
+            )
 
     return model_fn
 
@@ -239,7 +258,7 @@ def combined_model_fn(
             with vs.variable_scope(_LINEAR, values=values, partitioner=slices) as scope:
                 joint = joint_linear_weights
                 parts.append(_wide_logits(named, linear_columns, outputs, joint, scope))
-                _summarize(parts[-1], scope.name)
+                _summarize(parts[-1], f"{scope.name}/")
 
         def train(loss: Any) -> Any:
             step, fixed = get_global_step(), fix_global_step_increment_bug
@@ -264,7 +283,9 @@ def combined_model_fn(
                 return assign_add(step, 1).op
 
         logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
-        return head.create_model_fn_ops(named, mode, labels, train, logits)
+        return head.create_model_fn_ops(
+            features=named, mode=mode, labels=labels, train_op_fn=train, logits=logits
+        )
 
     return model_fn
 
