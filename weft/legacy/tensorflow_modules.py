@@ -483,6 +483,11 @@ contrib.linear_optimizer.python
     tf.contrib.linear_optimizer: sdca_optimizer
 contrib.linear_optimizer.python.ops
     tf.contrib.linear_optimizer: sdca_ops sparse_feature_column
+contrib.labeled_tensor.python
+contrib.labeled_tensor.python.ops: tf.contrib.labeled_tensor
+    tf.contrib.labeled_tensor weft.lib.contrib.labeled_tensor.core: core
+    tf.contrib.labeled_tensor: io_ops ops sugar
+    tf.contrib.labeled_tensor.nn: nn
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
