@@ -44,7 +44,8 @@ class BytesMemory:
         self._places = (addresses >> 3) - 1
 
     def _at(self, offset: int) -> np.ndarray:
-        return _memory()[offset:][self._places]
+        found: np.ndarray = _memory()[offset:][self._places]
+        return found
 
     def are_bytes(self) -> bool:
         return bool((self._at(_TYPE) == id(bytes)).all())
@@ -63,18 +64,17 @@ class BytesMemory:
     def rows(self, chosen: np.ndarray, length: int) -> np.ndarray:
         """The strings at `chosen`, which are all of this length, as [strings, length]."""
         words = np.arange(_DATA, _DATA + -(-length // _WORD))
-        found = _memory()[self._places[chosen][:, None] + words]
-        return found.view(np.uint8).reshape(len(chosen), -1)[:, :length]
+        found: np.ndarray = _memory()[self._places[chosen][:, None] + words].view(np.uint8)
+        rows: np.ndarray = found.reshape(len(chosen), -1)[:, :length]
+        return rows
 
 
 def memory_of(array: np.ndarray) -> BytesMemory | None:
-    """The memory of an array's strings; None where it cannot be read, or not all are bytes.
-
-    Nobody else may put other objects into the array meanwhile.
-    """
+    """The memory of an array's strings; None where it cannot be read, or not all are bytes."""
     if not _is_readable():
         return None
-    objects = np.ascontiguousarray(array).ravel()
+    # A copy: another thread may put other objects into the array, and these would be gone.
+    objects = array.flatten()
     addresses = np.asarray(_Words(objects.__array_interface__["data"][0], objects.size))
     if not addresses.all():  # an element that was never set
         return None

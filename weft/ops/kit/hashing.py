@@ -183,13 +183,12 @@ def _farm_hash(strings: Strings) -> np.ndarray:
 
 def _farm_words(texts: BytesMemory) -> np.ndarray:
     """As `_farm_short`, for strings of 4 to 16 bytes of several lengths."""
-    lengths, words = texts.lengths.view(np.uint64), (texts.words(0), texts.words(1))
+    lengths, first, second = texts.lengths.view(np.uint64), texts.words(0), texts.words(1)
     result = np.empty(len(lengths), np.uint64)
     is_long = lengths >= np.uint64(8)
     for chosen, ends in ((~is_long, _ends_of_one), (is_long, _ends_of_two)):
         at = np.flatnonzero(chosen)
-        n = lengths[at]
-        result[at] = ends(*(word[at] for word in words), n)
+        result[at] = ends(first[at], second[at], lengths[at])
     return result
 
 
