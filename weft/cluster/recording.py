@@ -120,8 +120,8 @@ def _label(graph: RegisteredGraph) -> str:
         ends = [node for part in parts for node in (*part.targets, *(n for n, _ in part.fetches))]
         names = [node.name for node in ends if node.definition.transfer is None]
         sent = [node.inputs[0][0].name for node in ends if node.definition.transfer == "send"]
-        label = f"part of {shown(names)}" if names else f"sends {shown(list(dict.fromkeys(sent)))}"
-        graph.__dict__["recorded"] = label
+        sends = f"sends {shown(list(dict.fromkeys(sent)))}"
+        graph.__dict__["recorded"] = f"part of {shown(names)}" if names else sends
     label: str = graph.__dict__["recorded"]
     return label
 

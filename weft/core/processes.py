@@ -25,7 +25,8 @@ _FIRST_PORT, _PORTS = 20_000, 10_000
 class Place:
     """One of `size` processes; `local_rank` is its number among those on its machine.
 
-    The process of rank 0 listens at `coordinator`, a host and a port, for the others.
+    The process of rank 0 listens at `coordinator`, a host and a port, for the others; in a group
+    that has a keeper, one that is not in the group does.
     """
 
     rank: int = 0
@@ -33,6 +34,7 @@ class Place:
     local_rank: int = 0
     local_size: int = 1
     coordinator: str = ""
+    is_kept: bool = False
 
     def environment(self) -> dict[str, str]:
         """The variables that tell a process that it has this place."""

@@ -474,7 +474,8 @@ contrib.grid_rnn.python.ops
     tf.contrib.grid_rnn: grid_rnn_cell
 contrib.image.python
 contrib.image.python.ops
-    tf.contrib.image: image_ops
+    tf.contrib.image: dense_image_warp distort_image_ops image_ops interpolate_spline
+        sparse_image_warp
 contrib.kernel_methods.python
     tf.contrib.kernel_methods: kernel_estimators losses
 contrib.kernel_methods.python.mappers
@@ -512,6 +513,8 @@ contrib.losses.python.losses: tf.contrib.losses
 contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
     tf.contrib.losses.metric_learning: metric_loss_ops
 contrib.metrics.python
+contrib.metrics.python.metrics
+    tf.contrib.metrics: classification
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
 contrib.model_pruning.python
@@ -619,7 +622,8 @@ python.tpu.ops
     raw tf.contrib.tpu: tpu_ops
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
-    tf.contrib.training: bucket_ops device_setter evaluation hparam training
+    tf.contrib.training: bucket_ops device_setter evaluation hparam resample training
+    weft.lib.contrib.training.sampling: sampling_ops
 tools
 tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
@@ -757,6 +761,12 @@ RENAMED = {
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
     "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
+    "python.training.checkpoint_ops._load_and_remap_matrix_initializer": (
+        "weft.lib.train.checkpoint.remap.load_and_remap_matrix_initializer"
+    ),
+    "python.training.checkpoint_ops._load_embedding_initializer": (
+        "weft.lib.train.checkpoint.remap.load_embedding_initializer"
+    ),
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),

@@ -21,6 +21,7 @@ EXAMPLES = """\
   weft launch --ps 2 --workers 4 train.py
                                         a whole cluster on this machine
   weft launch -n 4 train.py             four processes that sum their gradients, as for Horovod
+  weft launch -n 4 --min-np 2 train.py  the same, with hvd.elastic: goes on with those that are left
   weft launch --engine ray --address auto --workers 4 --gpus 1 train.py
                                         the same on a cluster of Ray
   weft launch --engine kubernetes --image weft train.py | kubectl apply -f -
@@ -115,8 +116,9 @@ def run(arguments: Any) -> int:
 def _request(arguments: Any) -> Request:
     """The cluster that was asked for."""
     counts = {"chief": int(arguments.chief), "worker": arguments.workers, "ps": arguments.ps}
-    if arguments.processes:
-        counts = {"worker": arguments.processes}
+    processes = arguments.processes or arguments.max_np or arguments.min_np
+    if processes:
+        counts = {"worker": processes}
     return Request(
         arguments.program,
         [*arguments.args, *(STANDARD_FLAGS if arguments.flags else ())],
@@ -129,5 +131,5 @@ def _request(arguments: Any) -> Request:
         {**credentials.environment_of(arguments), **variables(arguments.env)},
         arguments.cpus or 1.0,
         arguments.gpus or 0.0,
-        bool(arguments.processes),
+        bool(processes),
     )

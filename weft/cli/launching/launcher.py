@@ -58,8 +58,7 @@ class Launcher:
     def run(self) -> int:
         """Returns the exit code of it all."""
         try:
-            for task in self.plan.tasks:
-                self._start(task)
+            self._begin()
             while self.interrupted is None and not self._is_over():
                 self._look()
                 self.output.wait(_LOOK_SECONDS)
@@ -69,6 +68,10 @@ class Launcher:
             return exit_code(-self.interrupted)
         failed = next((code for code in self.over.values() if code), 0)
         return exit_code(self.over.get(self.plan.chief, failed) or failed)
+
+    def _begin(self) -> None:
+        for task in self.plan.tasks:
+            self._start(task)
 
     def _start(self, task: Task) -> None:
         self.starts[task] = self.starts.get(task, 0) + 1
@@ -80,19 +83,25 @@ class Launcher:
         if moved := [each for each in self.processes.values() if each.has_moved]:
             self.output.say(moved[0].name, "has another address; the whole cluster starts again")
             self._start_over()
-        for task, process in self.processes.items():
+        for task, process in list(self.processes.items()):
             code = process.poll()
-            if code is None or task in self.over:
-                continue
-            left = self.plan.restarts - self._deaths_before(task)
-            if code in (0, USAGE) or left <= 0:
-                self.over[task] = code
-                if code:
-                    self.output.say(process.name, f"{_how(code)}; everything is stopped")
-            else:
-                self.output.say(process.name, f"{_how(code)}; starting again ({left} left)")
-                self._deaths[task] += 1
-                self._start(task)
+            if code is not None and task not in self.over:
+                self._note_end(task, code)
+
+    def _note_end(self, task: Task, code: int) -> None:
+        left = self.plan.restarts - self._deaths_before(task)
+        if code in (0, USAGE) or left <= 0:
+            self._finish(task, code)
+            return
+        self.output.say(name_of(task), f"{how(code)}; starting again ({left} left)")
+        self._deaths[task] += 1
+        self._start(task)
+
+    def _finish(self, task: Task, code: int) -> None:
+        """A task has ended for good."""
+        self.over[task] = code
+        if code:
+            self.output.say(name_of(task), f"{how(code)}; everything is stopped")
 
     def _start_over(self) -> None:
         """Starts what is not done with new addresses: who is told of old ones must end first."""
@@ -145,20 +154,28 @@ def run_tasks(request: Request, starter: Starter) -> int:
     """Runs a cluster to its end; Ctrl-C, and SIGTERM, stop all of it."""
     try:
         plan = request.plan(starter.python, starter.make_room(request.tasks))
-        output = Output([f"{job}/{i}" for job, i in plan.tasks])
-        launcher = Launcher(plan, output, starter)
-
-        def stop(number: int, frame: Any) -> None:
-            launcher.interrupted = number
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, stop)
-        return launcher.run()
+        return run_until_told(Launcher(plan, Output(list(map(name_of, plan.tasks))), starter))
     finally:
         starter.close()
 
 
-def _how(code: int) -> str:
+def run_until_told(launcher: Launcher) -> int:
+    """Runs a launcher to its end, or until a signal says so."""
+
+    def stop(number: int, frame: Any) -> None:
+        launcher.interrupted = number
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    return launcher.run()
+
+
+def name_of(task: Task) -> str:
+    """A task, as its lines are called."""
+    return f"{task[0]}/{task[1]}"
+
+
+def how(code: int) -> str:
     if code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"

@@ -8,18 +8,39 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft.cli.launching.group import run_group
 from weft.cli.launching.launcher import run_tasks
 from weft.cli.launching.options import Option
 from weft.cli.launching.plan import JOBS, Cluster, Plan, Task, free_addresses, with_addresses
 from weft.cli.launching.processes import Output, Process
-from weft.cli.launching.request import Request
+from weft.cli.launching.request import LaunchError, Request
+from weft.cli.numbers import count
 
-OPTIONS: tuple[Option, ...] = ()
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "--min-np", "the fewest processes that -n may be left with (as many as -n)",
+        {"metavar": "N", "type": count},
+    ),
+    Option(
+        "--max-np", "the most processes that -n may come to (as many as -n)",
+        {"metavar": "N", "type": count},
+    ),
+    Option(
+        "--host-discovery-script", "a program that writes `localhost:N`, again and again: how many"
+        " processes there is room for",
+        {"metavar": "FILE"},
+    ),
+)  # fmt: skip
 
 
 def launch(request: Request, options: Mapping[str, Any]) -> int:
     """Runs the cluster to its end."""
     request.check_program()
+    if request.alike:
+        given = (options.get(option.destination) for option in OPTIONS)
+        return run_group(request, LocalStarter(), *given)
+    if options:
+        raise LaunchError(f"{', '.join(option.name for option in OPTIONS)} are for -n")
     return run_tasks(request, LocalStarter())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.core.processes import COORDINATOR, place_in
@@ -88,6 +88,7 @@ class Plan:
     environment: Mapping[str, str] = field(default_factory=dict)
     well: float = _WELL_SECONDS
     alike: bool = False  # processes know each other by rank, not by TF_CONFIG
+    told: Callable[[Task], Mapping[str, str]] = lambda task: {}  # further variables of a task
     chief: Task = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +101,8 @@ class Plan:
     def environment_of(self, task: Task) -> dict[str, str]:
         """The variables of a task, besides those of the place where it runs."""
         told = {} if self.alike else {"TF_CONFIG": tf_config(self.cluster, *task)}
-        return {**self.environment, **told, **self._rank_of(task), "PYTHONUNBUFFERED": "1"}
+        told |= {**self._rank_of(task), **self.told(task)}
+        return {**self.environment, **told, "PYTHONUNBUFFERED": "1"}
 
     def _rank_of(self, task: Task) -> dict[str, str]:
         """Workers without parameter servers are a group, for collectives."""

@@ -57,7 +57,8 @@ class Output:
     def _write(self, sink: Any, name: str, line: bytes) -> None:
         label = f"{name:{self._width}} |"
         if sink.isatty() and "NO_COLOR" not in os.environ:
-            label = f"\x1b[{self._colours[name]}m{label}\x1b[0m"
+            colour = self._colours.setdefault(name, _COLOURS[len(self._colours) % len(_COLOURS)])
+            label = f"\x1b[{colour}m{label}\x1b[0m"
         text = line.decode(errors="replace").rstrip("\r\n")
         with self._lock:
             sink.write(f"{label} {text}\n")
@@ -87,7 +88,7 @@ class Process:
         self._process = subprocess.Popen(
             command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, cwd=folder, start_new_session=True,
-            preexec_fn=_die_with_parent(),
+            preexec_fn=die_with_parent(),
         )  # fmt: skip
         assert self._process.stdout is not None and self._process.stderr is not None
         output.follow(name, self._process.stdout, sys.stdout)
@@ -105,7 +106,7 @@ class Process:
             return
 
 
-def _die_with_parent() -> Any:
+def die_with_parent() -> Any:
     """What a new process calls so that it does not outlive us, however we end; on Linux only."""
     if sys.platform != "linux":
         return None

@@ -136,11 +136,23 @@ class OldNames:
         return module.replace(".", "_") + place.removeprefix(module)
 
     def _of_methods(self) -> Iterator[Edit]:
+        of_modules = self._names_of_modules()
         for statement in self._source.scan.statements:
             for i, token in enumerate(statement[1:], 1):
                 if statement[i - 1].text == "." and token.kind == "name":
+                    if token.start in of_modules:
+                        continue
                     called = [each.text for each in statement[i + 1 : i + 2]] == ["("]
                     yield from self._of_method(token, called)
+
+    def _names_of_modules(self) -> set[int]:
+        """The offsets of the names that are taken of what was imported: `np.fromstring`."""
+        return {
+            part.start
+            for chain in self._source.scan.chains
+            if self._names.meanings(chain.path)
+            for part in chain.parts[1:]
+        }
 
     def _of_method(self, token: Token, called: bool) -> Iterator[Edit]:
         row = old_names.member_row(token.text, self._names.roots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.meeting import MEETING, begin_anew
 from weft.core.processes import Place, place
 from weft.runtime.devices.device import accelerators
 from weft.runtime.xla.processes import join, leave
@@ -16,8 +17,11 @@ def init(comm: Any = None) -> None:
     global _place
     if comm is not None:
         raise ValueError("hvd.init(comm) needs MPI. weft takes all processes that were started.")
-    found = place()
-    join(found)
+    if _place is not None:
+        return
+    found = MEETING.take_place() if MEETING.is_kept() else place()
+    with MEETING.watched(begin_anew, patience=0.0):
+        join(found)
     _place = found
 
 

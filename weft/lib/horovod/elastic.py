@@ -1,23 +1,25 @@
-"""`hvd.elastic`: training that goes on when a process of the group has ended.
+"""`hvd.elastic`: training that goes on when processes come and go.
 
-Whoever started the processes starts one that has ended again; `weft launch` does. The others find
-that out in the middle of a step. Each of them keeps the state it has committed in a file, and
-begins its program anew, so that all meet again: nothing is left of the group that was. The state
-then comes from the process with the newest one, and the step is done again.
+A process that has ended is noticed by the others in the middle of a step; of those that come, or
+have to go, the keeper of the group tells when the state is committed. Each process then keeps
+the state it has committed in a file, and begins its program anew, so that all meet again: nothing
+is left of the group that was. The state comes from the process with the newest one, and the step
+is done again. XLA cannot do it in one process: it does not let go of a group before all agree.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.core.errors import UnknownError
+from weft.core.meeting import CHANGED, LOST, MEETING, STATE, begin_anew
 from weft.graph.stacks import get_default_session
 from weft.lib.horovod.basics import rank, size
 from weft.lib.horovod.objects import broadcast_object, gather_numbers
@@ -28,7 +30,8 @@ from weft.ops.kit.process_group import ENDED
 from weft.ops.state.variable_lists import global_variables
 
 _LAST_TO_GO = 0.5  # seconds; less than a program takes to begin
-_KEPT = "WEFT_ELASTIC_STATE"  # the file with the state of a program that begins anew
+# A step finds out by itself that another process has ended, unless it waits where it cannot.
+_PATIENCE_SECONDS = 5.0
 
 Logs = dict[str, Any] | None
 
@@ -38,7 +41,7 @@ class HorovodInternalError(RuntimeError):
 
 
 class HostsUpdatedInterrupt(RuntimeError):
-    """In Horovod, that processes came or went. Here they are as many from beginning to end."""
+    """Processes want to join the group, or have to leave it: it meets again."""
 
 
 class ObjectState:
@@ -47,9 +50,9 @@ class ObjectState:
     def __init__(self, **attributes: Any) -> None:
         self._names = tuple(attributes)
         self._callbacks: list[Callable[[], Any]] = []
-        self._commits = 0
         self.__dict__.update(attributes)
-        self._saved: dict[str, Any] = {}
+        # How often it was saved, and what was: one value, since another thread may write it down.
+        self._kept: tuple[int, dict[str, Any]] = 0, {}
 
     def register_reset_callbacks(self, callbacks: Sequence[Callable[[], Any]]) -> None:
         """Functions that are called when the group has met again."""
@@ -62,25 +65,26 @@ class ObjectState:
     def commit(self) -> None:
         """Keeps the state as it is now: training goes on from here."""
         self.save()
-        self._commits += 1
         self.check_host_updates()
 
     def check_host_updates(self) -> None:
-        """Whether processes came or went: that shows in the next step."""
+        """Raises `HostsUpdatedInterrupt` if processes wait to join, or have to leave."""
+        if MEETING.has_heard(LOST, CHANGED):
+            raise HostsUpdatedInterrupt
 
     def save(self) -> None:
-        self._saved = self.held()
+        """Keeps the state as it is now, in this process."""
+        self._kept = self._kept[0] + 1, self.held()
 
     def restore(self) -> None:
-        self.load(self._saved)
+        """Goes back to what was kept."""
+        self.load(self._kept[1])
 
     def sync(self) -> None:
-        """All processes get the state of the one that has committed most."""
-        commits = gather_numbers([self._commits])[:, 0]
-        root = int(commits.argmax())
-        self._commits = int(commits[root])
-        self.save()
-        self._saved = broadcast_object(self._saved, root)
+        """All processes get the state of the one that has kept it most often."""
+        counts = gather_numbers([self._kept[0]])[:, 0]
+        root = int(counts.argmax())
+        self._kept = int(counts[root]), broadcast_object(self.held(), root)
         self.restore()
 
     def held(self) -> dict[str, Any]:
@@ -160,45 +164,62 @@ def run(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(state: Any, *args: Any, **kwargs: Any) -> Any:
         if _take_kept(state):
             state.on_reset()
-        state.sync()
-        try:
-            return function(state, *args, **kwargs)
-        except Exception as error:
-            if size() == 1 or not _has_lost_process(error):
-                raise
-            logging.warning("A process of the group has ended: this one begins anew.")
-            _begin_anew(state)
+        with MEETING.watched(lambda: _begin_anew(state), _PATIENCE_SECONDS):
+            try:
+                state.sync()
+                _forget_kept()
+                return function(state, *args, **kwargs)
+            except Exception as error:
+                if not _must_meet_again(error):
+                    raise
+                logging.warning("The group of processes meets again: this one begins anew.")
+                if isinstance(error, HostsUpdatedInterrupt):
+                    state.save()  # it was not in a step, so this is a state that all have
+                _begin_anew(state)
 
     return wrapper
 
 
-def _has_lost_process(error: Exception) -> bool:
+def _must_meet_again(error: Exception) -> bool:
+    if isinstance(error, HostsUpdatedInterrupt):
+        return True
     is_lost = isinstance(error, UnknownError) and ENDED in str(error)
-    return is_lost or isinstance(error, HorovodInternalError)
+    can_meet = size() > 1 or MEETING.is_kept()
+    return can_meet and (is_lost or isinstance(error, HorovodInternalError))
 
 
 def _take_kept(state: Any) -> bool:
-    path = os.environ.pop(_KEPT, "")
-    if not path:
+    """Gives the state what a run before this one has committed, if there was one."""
+    path = os.environ.get(STATE, "")
+    if not os.path.exists(path):
         return False
     with open(path, "rb") as file:
-        state._commits, state._saved = pickle.load(file)
-    os.remove(path)
+        state._kept = pickle.load(file)
     state.restore()
     return True
 
 
+def _forget_kept() -> None:
+    """What was kept is not needed once all processes have it."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.environ.get(STATE, ""))
+
+
 def _begin_anew(state: Any) -> None:
-    """Puts a new run of the program in the place of this one. This does not return."""
-    handle, path = tempfile.mkstemp(prefix="weft-state-")
-    with os.fdopen(handle, "wb") as file:
-        pickle.dump((state._commits, state._saved), file)
-    os.environ[_KEPT] = path
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if not rank():  # those that meet here are ended if they have not gone before
+    """Keeps what was committed for a new run in the place of this one. This does not return."""
+    if state._kept[0]:
+        _keep(state._kept)
+    if not rank() and not MEETING.is_kept():  # those that meet here are ended if they stay
         time.sleep(_LAST_TO_GO)
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    begin_anew()
+
+
+def _keep(kept: tuple[int, dict[str, Any]]) -> None:
+    folder = os.path.dirname(os.environ.get(STATE, "")) or None
+    handle, path = tempfile.mkstemp(prefix="weft-state-", dir=folder)
+    with os.fdopen(handle, "wb") as file:
+        pickle.dump(kept, file)
+    os.replace(path, os.environ.setdefault(STATE, path))
 
 
 # ---- callbacks of Keras --------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def metric_variable(
     )
 
 
-def _publish(
+def publish(
     metric: Metric, metrics_collections: Any = None, updates_collections: Any = None
 ) -> Metric:
     """Puts the two tensors of a metric where they were asked for, and returns them."""
@@ -50,7 +50,7 @@ def _publish(
     return metric
 
 
-_COLLECTIONS = list(inspect.signature(_publish).parameters.values())[1:]
+_COLLECTIONS = list(inspect.signature(publish).parameters.values())[1:]
 
 
 def published(
@@ -70,7 +70,7 @@ def published(
     def metric(*args: Any, **kwargs: Any) -> Metric:
         given = arguments(signature, metric.__name__, args, kwargs, defaults=False)
         wanted = {p.name: given.pop(p.name, None) for p in _COLLECTIONS}
-        return _publish(compute(**given), **wanted)
+        return publish(compute(**given), **wanted)
 
     metric.__signature__ = signature  # type: ignore[attr-defined]
     metric.__name__ = metric.__qualname__ = name or compute.__name__

@@ -52,6 +52,9 @@ def _initialize(jax: Any, place: Place) -> None:
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.config.update("jax_enable_preemption_service", False)  # it keeps SIGTERM to itself
     try:
+        if place.is_kept:
+            _connect(jax, place)
+            return
         jax.distributed.initialize(
             place.coordinator,
             place.size,
@@ -71,6 +74,26 @@ def _initialize(jax: Any, place: Place) -> None:
         ) from error  # fmt: skip
 
 
+def _connect(jax: Any, place: Place) -> None:
+    """As `initialize`, but no process of the group listens for the others: another one does."""
+    from jax._src import xla_bridge
+    from jax._src.distributed import global_state
+    from jaxlib import _jax
+
+    if xla_bridge.backends_are_initialized():
+        raise RuntimeError("must be called before")
+    if devices := _own_devices(place):
+        for kind in ("cuda", "rocm"):
+            jax.config.update(f"jax_{kind}_visible_devices", ",".join(map(str, devices)))
+    client = _jax.get_distributed_runtime_client(
+        place.coordinator, place.rank, init_timeout=_COME_SECONDS, use_compression=True,
+        heartbeat_timeout=_ALIVE_SECONDS,
+    )  # fmt: skip
+    client.connect()
+    global_state.client, global_state.coordinator_address = client, place.coordinator
+    global_state.process_id, global_state.num_processes = place.rank, place.size
+
+
 def _own_devices(place: Place) -> list[int] | None:
     """Of several processes on a machine with GPUs, each has one; alone on it, all."""
     return [place.local_rank] if place.local_size > 1 and may_have_accelerators() else None
@@ -84,9 +107,24 @@ def _loaded() -> Any:
 def leave() -> None:
     """Waits until all are done, and goes."""
     with _lock:
-        if process_group.current().size > 1:
+        place = process_group.current()
+        if place.size > 1:
             process_group.enter(Place())
+            if place.is_kept:
+                _wait_for_others()
             _loaded().distributed.shutdown()
+
+
+def _wait_for_others() -> None:
+    """Where processes may come and go, XLA does not wait for those that have not left."""
+    from jax._src.distributed import global_state
+
+    assert global_state.client is not None
+    try:
+        global_state.client.wait_at_barrier("weft_leave", _LEAVE_SECONDS * 1000)
+    except Exception as error:
+        if "barrier" not in str(error).lower():
+            raise
 
 
 def _leave_at_exit() -> None:
