@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -101,10 +102,14 @@ class XlaProfile:
 
 def operations_of(profiles: Iterable[bytes]) -> list[Event]:
     """The operations that ran inside of programs."""
-    try:
-        return [event for profile in profiles for event in read_profile(profile)]
-    finally:
-        _detail.cache_clear()
+    with warnings.catch_warnings():
+        # Since Python 3.12 the types by which jaxlib shows a profile make it warn; where warnings
+        # are errors, jaxlib ends the process.
+        warnings.simplefilter("ignore")
+        try:
+            return [event for profile in profiles for event in read_profile(profile)]
+        finally:
+            _detail.cache_clear()
 
 
 def read_profile(profile: bytes) -> Iterator[Event]:
