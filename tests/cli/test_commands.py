@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,3 +59,17 @@ def test_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: weft" in capsys.readouterr().out
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("weft ")
+
+
+def test_a_named_command_is_imported_alone() -> None:
+    """`weft run` must start as fast as Python does."""
+    program = (
+        "import sys; from weft.cli.main import parser; parser('run');"
+        "print([m for m in sys.modules if m.startswith('weft.cli.commands.')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "['weft.cli.commands.run']\n"
+    assert [m.__name__ for m in find_commands("saved-model")] == ["weft.cli.commands.saved_model"]
+    assert find_commands("nothing") == find_commands()

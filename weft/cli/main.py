@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.metadata
 import pkgutil
 import platform
 import sys
@@ -16,14 +15,18 @@ from weft.cli.commands.run import split
 from weft.cli.terminal import print_while_read
 
 
-def find_commands() -> list[ModuleType]:
-    """The modules of all commands, in the order of their names."""
-    found = pkgutil.iter_modules(commands.__path__, f"{commands.__name__}.")
-    return [importlib.import_module(module.name) for module in found]
+def find_commands(only: str = "") -> list[ModuleType]:
+    """The modules of all commands, in the order of their names; or of the one that is asked for."""
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    asked = only.replace("-", "_")
+    chosen = [asked] if asked in names else names
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in chosen]
 
 
 def version() -> str:
     """weft's version and what it stands on, found without importing any of it."""
+    import importlib.metadata
+
     try:
         own = importlib.metadata.version("weft")
     except importlib.metadata.PackageNotFoundError:
@@ -34,8 +37,9 @@ def version() -> str:
     )
 
 
-def parser() -> argparse.ArgumentParser:
-    modules = find_commands()
+def parser(only: str = "") -> argparse.ArgumentParser:
+    """The parser of the command line, of one command where `only` names it."""
+    modules = find_commands(only)
     top = argparse.ArgumentParser(
         prog="weft",
         description="TensorFlow 1's graphs and sessions, on NumPy and XLA.",
@@ -53,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     own, of_program = split(list(sys.argv[1:] if argv is None else argv))
-    arguments = parser().parse_args(own)
+    arguments = parser(*own[:1]).parse_args(own)
     if arguments.command == "run":
         arguments.args = of_program
     code: int = arguments.run(arguments)

@@ -25,7 +25,7 @@ from weft.core.cache import LEGACY
 from weft.legacy.old import messages, notices, rewriting, users_code
 from weft.legacy.old.python2 import program, translation
 
-_HERE = Path(__file__).parent
+_HERE = os.path.dirname(__file__)
 
 
 # Whether the program that is run is Python 2: then all of its own files are.
@@ -75,8 +75,12 @@ def _kept_as(source: bytes, file: str, of_python2: bool) -> Path | None:
 def _fingerprint() -> bytes:
     """Changes with Python and with the rules by which files are rewritten."""
     rules = hashlib.sha256(importlib.util.MAGIC_NUMBER)
-    for path in sorted(_HERE.rglob("*.py")):
-        rules.update(path.read_bytes())
+    for folder, folders, names in os.walk(_HERE):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    rules.update(file.read())
     return rules.hexdigest().encode()
 
 

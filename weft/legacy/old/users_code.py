@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-import sysconfig
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     import importlib.metadata
 
 WEFT = str(Path(__file__).parents[2])
-_STANDARD = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+_VERSION = "python{}.{}".format(*sys.version_info)
+_STANDARD = tuple(  # without `sysconfig`, which takes longer to import than all of this
+    {os.path.dirname(os.__file__), os.path.join(sys.base_exec_prefix, sys.platlibdir, _VERSION)}
+)
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 # Libraries that ask for at least this Python were made when the old names were gone or going.
 _TODAYS_PYTHON = 8
