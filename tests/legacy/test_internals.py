@@ -36,6 +36,16 @@ from weft.legacy.tensorflow_import import places_of, resolve
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
+    "contrib.data.python.ops.batching": "map_and_batch batch_and_drop_remainder",
+    "contrib.data.python.ops.grouping": "group_by_window bucket_by_sequence_length",
+    "contrib.distributions.python.ops.quantized_distribution": "QuantizedDistribution",
+    "contrib.estimator.python.estimator.extenders": "add_metrics forward_features",
+    "contrib.learn.python.learn.estimators.head": "_regression_head _multi_class_head",
+    "contrib.learn.python.learn.estimators.prediction_key": "PredictionKey",
+    "contrib.learn.python.learn.utils.saved_model_export_utils": "make_export_strategy",
+    "contrib.nn.python.ops.sampling_ops": "sampled_sparse_softmax_loss",
+    "contrib.resampler.python.ops.resampler_ops": "resampler",
+    "contrib.sparsemax.python.ops.sparsemax": "sparsemax",
     "python": "math_ops state_ops control_flow_ops",
     "python.autograph.impl.api": "do_not_convert",
     "python.compiler.xla.jit": "experimental_jit_scope",

@@ -434,6 +434,7 @@ contrib.constrained_optimization.python
         swap_regret_optimizer
 contrib.cudnn_rnn.python
 contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
+    tf.contrib.cudnn_rnn: cudnn_rnn
 contrib.cudnn_rnn.python.ops
     tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
 contrib.crf.python
@@ -446,21 +447,26 @@ contrib.distributions.python.ops
         inverse_gamma kullback_leibler kumaraswamy laplace logistic mixture mixture_same_family
         multinomial mvn_diag mvn_full_covariance mvn_tril normal onehot_categorical poisson
         relaxed_bernoulli relaxed_onehot_categorical student_t transformed_distribution uniform
+        autoregressive batch_reshape cauchy conditional_distribution half_normal gumbel
+        conditional_transformed_distribution moving_stats mvn_diag_plus_low_rank
+        mvn_linear_operator negative_binomial normal_conjugate_posteriors poisson_lognormal
+        quantized_distribution sample_stats seed_stream sinh_arcsinh wishart
 contrib.cluster_resolver.python
     tf.contrib.cluster_resolver: training
 contrib.eager.python
     tf.contrib.eager: tfe
-    tf.contrib.eager.metrics: metrics_impl
+    tf.contrib.eager.metrics: metrics metrics_impl
+    tf.contrib.eager: datasets network saver
 contrib.factorization.python
 contrib.factorization.python.ops
     tf.contrib.factorization raw: clustering_ops
     tf.contrib.factorization: factorization_ops kmeans
 contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
-    tf.contrib.framework: checkpoint_utils tensor_util
+    tf.contrib.framework: checkpoint_utils experimental graph_util tensor_util
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
-    tf.contrib.framework tf.train tf: variables arg_scope ops
+    tf.contrib.framework tf.train tf: variables arg_scope checkpoint_ops ops script_ops sort_ops
 contrib.gan.python: tf.contrib.gan
     tf.contrib.gan: namedtuples train
 contrib.gan.python.losses: tf.contrib.gan.losses
@@ -500,6 +506,8 @@ contrib.layers.python.ops
 contrib.learn: tf.contrib.learn
 contrib.learn.python: tf.contrib.learn
 contrib.learn.python.learn: tf.contrib.learn
+    tf.contrib.learn tf.train: basic_session_run_hooks evaluable export_strategy monitored_session
+        session_run_hook trainable
     tf.contrib.learn.learn_runner: learn_runner
     tf.contrib.learn: metric_spec run_config monitors experiment
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
@@ -512,6 +520,8 @@ contrib.learn.python.learn.estimators: tf.contrib.learn
     weft.lib.contrib.learn.scores: _sklearn
     weft.lib.contrib.learn.keys: constants metric_key prediction_key
 contrib.learn.python.learn.utils: tf.contrib.learn.utils
+    tf.contrib.learn.utils.input_fn_utils: input_fn_utils
+    tf.contrib.learn.utils.saved_model_export_utils: saved_model_export_utils
 contrib.learn.python.learn.preprocessing
     tf.contrib.learn.preprocessing: text
 contrib.legacy_seq2seq.python
@@ -635,6 +645,59 @@ python.tpu: tf.contrib.tpu
         tpu_optimizer tpu_strategy_util training_loop util
 python.tpu.ops
     raw tf.contrib.tpu: tpu_ops
+contrib.batching.python
+contrib.batching.python.ops
+    tf.contrib.batching: batch_ops
+contrib.bayesflow.python
+contrib.bayesflow.python.ops
+    tf.contrib.bayesflow.monte_carlo: monte_carlo monte_carlo_impl
+contrib.copy_graph.python
+contrib.copy_graph.python.util
+    tf.contrib.copy_graph: copy_elements
+contrib.data.python
+contrib.data.python.ops: tf.contrib.data
+    tf.contrib.data tf.data.experimental tf.data: batching counter dataset_ops enumerate_ops
+        error_ops get_single_element grouping interleave_ops iterator_ops parsing_ops
+        prefetching_ops random_ops readers resampling scan_ops shuffle_ops sliding threadpool
+        unique writers
+contrib.estimator.python
+contrib.estimator.python.estimator: tf.contrib.estimator
+    tf.contrib.estimator: early_stopping export exporter extenders head hooks logit_fns multi_head
+contrib.feature_column.python
+contrib.feature_column.python.feature_column
+    tf.contrib.feature_column: sequence_feature_column
+contrib.hooks.python
+contrib.hooks.python.training
+    tf.contrib.hooks: profiler_hook
+contrib.integrate.python
+contrib.integrate.python.ops
+    tf.contrib.integrate: odes
+contrib.mixed_precision.python
+    tf.contrib.mixed_precision: loss_scale_manager loss_scale_optimizer
+contrib.proto.python
+contrib.proto.python.ops
+    tf.contrib.proto: decode_proto_op encode_proto_op
+contrib.resampler.python
+contrib.resampler.python.ops
+    tf.contrib.resampler: resampler_ops
+contrib.solvers.python
+contrib.solvers.python.ops
+    tf.contrib.solvers.lanczos: lanczos
+    tf.contrib.solvers.least_squares: least_squares
+    tf.contrib.solvers.linear_equations: linear_equations
+    tf.contrib.solvers.util: util
+contrib.sparsemax.python
+contrib.sparsemax.python.ops
+    tf.contrib.sparsemax: sparsemax sparsemax_loss
+contrib.summary: tf.contrib.summary
+    tf.contrib.summary: summary
+contrib.lookup: tf.contrib.lookup
+    tf.contrib.lookup: lookup_ops
+contrib.predictor: tf.contrib.predictor
+    tf.contrib.predictor: core_estimator_predictor predictor_factories saved_model_predictor
+contrib.graph_editor: tf.contrib.graph_editor
+    tf.contrib.graph_editor: edit reroute select transform util
+contrib.learn.python.learn.learn_io: tf.contrib.learn
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
     tf.contrib.training: bucket_ops device_setter evaluation hparam resample training
