@@ -311,6 +311,7 @@ class _RawOps:
         definition = REGISTRY.get(name)
         if definition is None:
             raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
+        self.__dict__[name] = definition  # where Python finds it by itself from now on
         return definition
 
     def __dir__(self) -> Iterator[str]:
