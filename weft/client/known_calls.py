@@ -141,6 +141,7 @@ class KnownCall:
 
 def _bare(op: Operation) -> Call:
     """The kernel's form for NumPy, with nothing around it."""
+    assert op.definition.kernel is not None
     kernel = form_for_numpy(op.definition.kernel)
     named = kernel_attrs(op.definition, op.attrs)
     return lambda xp, values: (kernel(xp, *values, **named),)
