@@ -155,3 +155,37 @@ def test_results_that_are_gone_are_made_again() -> None:
     del second
     again = op.outputs[1]
     assert again.numpy().tolist() == [2.0] and again.shape == [1] and op.outputs[1] is again
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "prod"])
+@pytest.mark.parametrize("axis", [None, 0, (0, 1), -1])
+def test_the_short_way_of_a_kernel_is_that_of_each_shape(name: str, axis: Any) -> None:
+    reduce = getattr(tf, f"reduce_{name}")
+    for shape in ((2, 3), (3, 2), (2, 3), (1, 4), (2, 2, 2), (2, 3)):
+        x = _numbers(*shape)
+        for keepdims in (False, True, False):
+            wanted = getattr(np, name)(x.numpy(), axis, keepdims=keepdims)
+            found = reduce(x, axis, keepdims)
+            np.testing.assert_array_equal(found.numpy(), wanted)
+            assert found.dtype is tf.float32 and found.shape == wanted.shape
+
+
+def test_axes_that_are_tensors_are_looked_at_each_time() -> None:
+    x = _numbers(2, 3)
+    for axis in (0, 1, 0, -1, 1):
+        found = tf.reduce_sum(x, tf.constant(axis))
+        np.testing.assert_array_equal(found.numpy(), x.numpy().sum(axis))
+
+
+@pytest.mark.parametrize("transpose_a", [True, False])
+@pytest.mark.parametrize("transpose_b", [True, False])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float16, tf.int32])
+def test_products(transpose_a: bool, transpose_b: bool, dtype: Any) -> None:
+    a = _numbers(*((3, 2) if transpose_a else (2, 3)), dtype=dtype)
+    b = _numbers(*((4, 3) if transpose_b else (3, 4)), dtype=dtype)
+    left = a.numpy().T if transpose_a else a.numpy()
+    right = b.numpy().T if transpose_b else b.numpy()
+    for _ in range(3):
+        found = tf.matmul(a, b, transpose_a, transpose_b)
+        np.testing.assert_array_equal(found.numpy(), left @ right)
+        assert found.dtype is dtype

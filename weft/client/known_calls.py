@@ -14,9 +14,10 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.graph.by_library import form_for_numpy
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import infer_shapes
-from weft.graph.kernel_call import bind
+from weft.graph.kernel_call import Call, kernel_attrs
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext, size
@@ -24,6 +25,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.eager import EagerTensor
 
 _PLAIN = frozenset({bool, int, str, type(None), DType})
+_INTEGERS = frozenset({int})
 _MAX_SHAPES = 256
 _FEW = 64  # elements of an input whose value tells a shape
 _LARGE = 1 << 20  # elements of an output for which there may be no memory
@@ -52,7 +54,7 @@ def key_of(definition: OpDef, args: Args, named: Named) -> Any:
 
 
 def _add_key(found: list[Any], kind: type, value: Any) -> bool:
-    if kind in _PLAIN or (kind is tuple and all(type(item) is int for item in value)):
+    if kind in _PLAIN or (kind is tuple and _INTEGERS.issuperset(map(type, value))):
         found += (kind, value)
     elif kind is float:
         found.append(repr(value))  # 0.0 and -0.0 are equal
@@ -83,17 +85,23 @@ class KnownCall:
     it; a tensor for the number that was given for one.
     """
 
-    __slots__ = ("_looked", "_shapes", "attrs", "call", "dtype", "places")
+    __slots__ = ("_leading", "_looked", "_shapes", "attrs", "call", "dtype", "places")
 
     def __init__(self, op: Operation, args: Args, named: Named) -> None:
         self.attrs, self.dtype = dict(op.attrs), op.outputs[0].dtype
         self.places = _places(op, args, named)
-        self.call = bind(op.definition, op.attrs)
+        # How many inputs there are, if they are the first arguments.
+        count = len(self.places)
+        self._leading = count if self.places == list(range(count)) else 0
+        self.call = _bare(op)
         self._looked: set[int] | None = set()  # inputs; None: the rule looks at more than values
-        self._shapes: set[Any] = set()
+        # The way to compute, for each of the shapes that the rule allows.
+        self._shapes: dict[Any, Call] = {}
 
     def inputs(self, args: Args, named: Named) -> tuple[Tensor, ...]:
         """The inputs of a call, of which numbers are those of this call."""
+        if self._leading:
+            return args[: self._leading]
         return tuple(
             [
                 args[at] if type(at) is int else named[at] if type(at) is str else at
@@ -101,13 +109,13 @@ class KnownCall:
             ]
         )
 
-    def has_seen(self, inputs: Sequence[Tensor], values: list[Any]) -> bool:
-        """Whether the shape rule allows these, and there is memory for what comes out."""
+    def seen(self, inputs: Sequence[Tensor], values: list[Any]) -> Call | None:
+        """The way to compute, if the shape rule allows these and there is memory for the result."""
         looked = self._looked
         if looked is None:
-            return False
+            return None
         dims = [tensor.dims for tensor in inputs]
-        return (_shape_key(dims, looked, values) if looked else tuple(dims)) in self._shapes
+        return self._shapes.get(_shape_key(dims, looked, values) if looked else tuple(dims))
 
     def infer(self, op: Operation, values: list[Any]) -> None:
         """Asks the shape rule, and notes what it allows."""
@@ -117,10 +125,26 @@ class KnownCall:
             self._looked = None
             return
         if not context.values <= self._looked or len(self._shapes) > _MAX_SHAPES:
-            self._looked, self._shapes = self._looked | context.values, set()
+            self._looked, self._shapes = self._looked | context.values, {}
         if not any(_is_large(tensor) for tensor in op.outputs):
             dims = [tensor.dims for tensor in op.inputs]
-            self._shapes.add(_shape_key(dims, self._looked, values))
+            self._shapes[_shape_key(dims, self._looked, values)] = self._way(op)
+
+    def _way(self, op: Operation) -> Call:
+        """The kernel, or what it does to the first input, if the others are the same each time."""
+        prepare = op.definition.prepare
+        if prepare is None or not all(isinstance(place, Tensor) for place in self.places[1:]):
+            return self.call
+        short = prepare(ShapeContext(op))
+        return self.call if short is None else lambda xp, values: (short(values[0]),)
+
+
+def _bare(op: Operation) -> Call:
+    """The kernel's form for NumPy, with nothing around it."""
+    assert op.definition.kernel is not None
+    kernel = form_for_numpy(op.definition.kernel)
+    named = kernel_attrs(op.definition, op.attrs)
+    return lambda xp, values: (kernel(xp, *values, **named),)
 
 
 def _places(op: Operation, args: Args, named: Named) -> list[Any]:

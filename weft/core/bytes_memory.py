@@ -71,10 +71,11 @@ class BytesMemory:
 
 def memory_of(array: np.ndarray) -> BytesMemory | None:
     """The memory of an array's strings; None where it cannot be read, or not all are bytes."""
-    if not _is_readable():
-        return None
     # A copy: another thread may put other objects into the array, and these would be gone.
-    objects = array.flatten()
+    return _memory_of(array.flatten()) if _is_readable() else None
+
+
+def _memory_of(objects: np.ndarray) -> BytesMemory | None:
     addresses = np.asarray(_Words(objects.__array_interface__["data"][0], objects.size))
     if not addresses.all():  # an element that was never set
         return None
@@ -83,9 +84,9 @@ def memory_of(array: np.ndarray) -> BytesMemory | None:
 
 
 def all_bytes(array: np.ndarray) -> bool:
-    """Whether every element of an object array is of type bytes, and of no other."""
+    """Whether every element of an object array, which is the caller's own, is of type bytes."""
     if array.size > FEW and _is_readable():
-        return memory_of(array) is not None
+        return _memory_of(array.ravel()) is not None
     flat = array.ravel().tolist()
     return operator.countOf(map(type, flat), bytes) == len(flat)
 

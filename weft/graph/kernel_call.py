@@ -18,7 +18,7 @@ def bind(definition: OpDef, attrs: dict[str, Any], traced: bool = False) -> Call
     """
     kernel = definition.traced_kernel if traced and definition.traced_kernel else definition.kernel
     assert kernel is not None, definition.name
-    named = {k: attrs[k if k in attrs else k.rstrip("_")] for k in definition.kernel_attrs}
+    named = kernel_attrs(definition, attrs)
     group = _grouper(definition, attrs) if definition.has_list_input else None
     single = definition.single_output
 
@@ -30,6 +30,11 @@ def bind(definition: OpDef, attrs: dict[str, Any], traced: bool = False) -> Call
         return () if result is None else result
 
     return call
+
+
+def kernel_attrs(definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a node that its kernel takes, by the names of its parameters."""
+    return {k: attrs[k if k in attrs else k.rstrip("_")] for k in definition.kernel_attrs}
 
 
 def _grouper(definition: OpDef, attrs: dict[str, Any]) -> Callable[[Sequence[Any]], list[Any]]:

@@ -307,11 +307,11 @@ def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
 class _RawOps:
     """`raw.Name(...)`: every registered op, resolved when it is asked for."""
 
+    def __init__(self) -> None:
+        self.__dict__: dict[str, Any] = REGISTRY  # where Python looks without a call
+
     def __getattr__(self, name: str) -> OpDef:
-        definition = REGISTRY.get(name)
-        if definition is None:
-            raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
-        return definition
+        raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
 
     def __dir__(self) -> Iterator[str]:
         return iter(sorted(REGISTRY))

@@ -9,14 +9,16 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any
 
 from weft.core import device_name
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 
-VALID_OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*").fullmatch
-VALID_SCOPE_NAME = re.compile(r"[A-Za-z0-9_.\\/>-]*").fullmatch
+# Most operations have one of a few names, to which numbers are added later.
+VALID_OP_NAME = lru_cache(maxsize=1024)(re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*").fullmatch)
+VALID_SCOPE_NAME = lru_cache(maxsize=1024)(re.compile(r"[A-Za-z0-9_.\\/>-]*").fullmatch)
 
 
 class _Controller:

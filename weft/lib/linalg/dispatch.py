@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from weft.graph.tensor import Tensor
 from weft.lib.linalg.base import LinearOperator
 from weft.lib.linalg.util import adjoint_if
 from weft.ops.array.diag import matrix_diag_part as _diag_part
@@ -22,7 +23,8 @@ def _also_for_operators(function: F) -> Callable[[Callable[..., Any]], F]:
         @functools.wraps(function)
         def either(*args: Any, **kwargs: Any) -> Any:
             for value in (*args, *kwargs.values()):
-                if isinstance(value, LinearOperator):
+                # Of an abstract class, `isinstance` takes as long as a small product.
+                if not isinstance(value, Tensor) and isinstance(value, LinearOperator):
                     return method(*args, **kwargs)
             return function(*args, **kwargs)
 

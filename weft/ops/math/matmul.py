@@ -98,6 +98,15 @@ def mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool
     return _product(xp, *_oriented(xp, a, b, transpose_a, transpose_b))
 
 
+@mat_mul.numpy
+def _(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+    if a.ndim == b.ndim == 2 and a.dtype.itemsize > 2:
+        left, right = a.T if transpose_a else a, b.T if transpose_b else b
+        if left.shape[1] == right.shape[0]:
+            return np.matmul(left, right)
+    return _product(xp, *_oriented(xp, a, b, transpose_a, transpose_b))
+
+
 @mat_mul.gradient
 def _(op: Any, grad: Any) -> Any:
     a, b = conj(op.inputs[0]), conj(op.inputs[1])
