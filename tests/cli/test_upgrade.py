@@ -85,6 +85,9 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
         ("import threading\nthreading.Thread().isAlive()",
          "import threading\nthreading.Thread().is_alive()"),
         ("open(a, 'rU')", "open(a, 'r')"),
+        ("from string import lower, digits", "from string import digits; lower = str.lower"),
+        ("from types import *\nx is ListType",
+         "from types import *; from builtins import list as ListType\nx is ListType"),
         ("import six\nxrange(3), reduce(f, a)",
          "import functools\nimport six\nrange(3), functools.reduce(f, a)"),
         ("import six\ntry:\n    t = unicode\nexcept NameError:\n    t = str\n", None),
@@ -107,6 +110,8 @@ def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path)
         ("tf.nn.softmax_cross_entropy_with_logits(a, b)",
          "old_tensorflow.softmax_cross_entropy_with_logits(a, b)"),
         ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", None),
+        ("tf.nn.nce_loss(w, b, x, y, 5, 9)", "old_tensorflow.nce_loss(w, b, x, y, 5, 9)"),
+        ("tf.nn.nce_loss(weights=w, labels=y)", None),
         ("tf.histogram_summary('a', x)", "tf.contrib.deprecated.histogram_summary('a', x)"),
     ],
 )  # fmt: skip

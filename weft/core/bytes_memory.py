@@ -18,7 +18,7 @@ _WORD = 8
 _TYPE = object.__basicsize__ // _WORD - 1
 _LENGTH = _TYPE + 1
 _DATA = (bytes.__basicsize__ - 1) // _WORD
-FEW = 64  # strings that Python has looked at before NumPy has begun
+FEW = 512  # strings that Python has looked at before NumPy has begun
 
 
 class _Words:

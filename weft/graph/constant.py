@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.core.bytes_memory import all_bytes
+from weft.core.bytes_memory import FEW, all_bytes
 from weft.core.dtypes import DType
 from weft.core.shapes import Dimension, TensorShape, dims_of
 from weft.graph import shape_fn as s
@@ -96,7 +96,7 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "S":
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
-    if array.dtype == object:
+    if array.dtype == object and array.size > FEW:
         array = array.copy()  # first: another thread may change what it is a copy of
         if all_bytes(array):
             return array

@@ -484,6 +484,11 @@ contrib.linear_optimizer.python
     tf.contrib.linear_optimizer: sdca_optimizer
 contrib.linear_optimizer.python.ops
     tf.contrib.linear_optimizer: sdca_ops sparse_feature_column
+contrib.labeled_tensor.python
+contrib.labeled_tensor.python.ops: tf.contrib.labeled_tensor
+    tf.contrib.labeled_tensor weft.lib.contrib.labeled_tensor.core: core
+    tf.contrib.labeled_tensor: io_ops ops sugar
+    tf.contrib.labeled_tensor.nn: nn
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
@@ -500,8 +505,13 @@ contrib.learn.python.learn: tf.contrib.learn
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.lib.contrib.learn.datasets.mnist: mnist
     weft.lib.contrib.learn.datasets.base: base
-contrib.learn.python.learn.estimators
-    tf.contrib.learn: estimator head model_fn run_config
+contrib.learn.python.learn.estimators: tf.contrib.learn
+    tf.contrib.learn: estimator kmeans logistic_regressor model_fn run_config
+    tf.contrib.learn weft.lib.contrib.learn.models: dnn dnn_linear_combined linear svm
+    weft.lib.contrib.learn.head: head
+    weft.lib.contrib.learn.scores: _sklearn
+    weft.lib.contrib.learn.keys: constants metric_key prediction_key
+contrib.learn.python.learn.utils: tf.contrib.learn.utils
 contrib.learn.python.learn.preprocessing
     tf.contrib.learn.preprocessing: text
 contrib.legacy_seq2seq.python
@@ -523,12 +533,17 @@ contrib.model_pruning.python
 contrib.model_pruning.python.layers
     weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
         rnn_cells
+contrib.nn.python
+contrib.nn.python.ops: tf.contrib.nn
+    tf.contrib.nn: alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus
 contrib.optimizer_v2: tf.contrib.optimizer_v2
     tf.contrib.optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2
         optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
-    tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
+    tf.contrib.opt: adamax addsign external_optimizer lars_optimizer lazy_adam_optimizer
+        moving_average_optimizer multitask_optimizer_wrapper reg_adagrad_optimizer
+        variable_clipping_optimizer
         nadam_optimizer powersign sign_decay weight_decay_optimizers
 contrib.quantize.python
     weft.lib.contrib.quantize.common: common input_to_ops

@@ -16,7 +16,7 @@ import random as random_module
 import re
 import ssl
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -284,9 +284,10 @@ md5, sha1, sha224, sha256, sha384, sha512 = map(
 
 
 def sample(population: Any, k: int, **options: Any) -> list[Any]:
-    """`random.sample`, also from a set, in the order the set has."""
-    if isinstance(population, set | frozenset):
-        notices.tell_of("random.sample", "from a set", "a tuple of it")
+    """`random.sample`, also from a set, in the order the set has, or from an array."""
+    if not isinstance(population, Sequence):
+        kind = "a set" if isinstance(population, Set) else "what is no sequence"
+        notices.tell_of("random.sample", f"from {kind}", "a tuple of it")
         population = tuple(population)
     return random_module.sample(population, k, **options)
 

@@ -6,6 +6,7 @@ it does not have, and end the process that then uses it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from weft.passes.client_graph import Node
 _SMALL = 1 << 24  # bytes
 _SHORT = 256  # bytes of a value that are quickly compared
 _MANY = 64  # inputs that are remembered
+_shape = operator.attrgetter("shape")
 # What these make is as large as a value among their inputs says: a few bytes can ask for anything.
 GROWING = frozenset({
     "AvgPool3DGrad", "AvgPoolGrad", "BatchToSpace", "BatchToSpaceND", "Bincount", "BroadcastTo",
@@ -101,13 +103,16 @@ class SizeCheck:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._asked: tuple[int, ...] | None = None  # inputs whose values the rule asks for
+        self._asked: tuple[int, ...] = ()  # inputs whose values the rule asks for
         self._small: set[Any] = set()
 
     def __call__(self, inputs: Sequence[Any]) -> None:
         """ResourceExhaustedError if there is no memory for it."""
-        if self._asked is not None and _key(inputs, self._asked) in self._small:
-            return
+        try:
+            if self._small and _key(inputs, self._asked) in self._small:
+                return
+        except AttributeError:
+            pass  # something that is no array was not remembered either
         given = _GivenInputs(self._node, inputs)
         found = _by_rule(self._node, given)
         # More elements than integers number are the kernel's own to refuse.
@@ -122,7 +127,8 @@ class SizeCheck:
             self._remember(tuple(given.asked), inputs)
 
     def _remember(self, asked: tuple[int, ...], inputs: Sequence[Any]) -> None:
-        if all(_is_short(np.asarray(inputs[i])) for i in asked):
+        arrays = all(isinstance(each, (np.ndarray, np.generic)) for each in inputs)
+        if arrays and all(_is_short(inputs[i]) for i in asked):
             if asked != self._asked or len(self._small) >= _MANY:
                 self._asked, self._small = asked, set()
             self._small.add(_key(inputs, asked))
@@ -134,13 +140,13 @@ def check_expected(node: Node, inputs: Sequence[Any]) -> None:
         SizeCheck(node)(inputs)
 
 
-def _is_short(value: np.ndarray) -> bool:
-    return value.nbytes <= _SHORT and value.dtype != object
+def _is_short(value: Any) -> bool:
+    return bool(value.nbytes <= _SHORT and value.dtype != object)
 
 
 def _key(inputs: Sequence[Any], asked: tuple[int, ...]) -> Any:
-    shapes = [getattr(each, "shape", None) for each in inputs]
-    return *shapes, *[np.asarray(inputs[i]).tobytes() for i in asked]
+    values = [inputs[i].tobytes() for i in asked]
+    return *map(_shape, inputs), *values
 
 
 def may_grow(node: Node) -> bool:

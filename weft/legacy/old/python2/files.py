@@ -94,7 +94,7 @@ class Popen(subprocess.Popen[Any]):
 
     def communicate(self, input: Any = None, *args: Any, **options: Any) -> Any:
         """(what it printed, its errors)."""
-        given = input if self.text_mode else bytes_of(input)
+        given = input if self.universal_newlines else bytes_of(input)
         return as_strings(super().communicate(given, *args, **options))
 
 

@@ -8,6 +8,7 @@ the neighbour in the package.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from weft.legacy.old.python2 import runtime
@@ -15,7 +16,8 @@ from weft.legacy.old.python2.statements import RUNTIME, tuple_pattern
 from weft.legacy.old.rewriting import Imported, add_import, call, dotted, located
 
 _SLICES = {"__getslice__", "__setslice__", "__delslice__"}
-_DECORATED = frozenset({"__cmp__", "__eq__", *_SLICES, *runtime.METHODS})
+_AS_TEXT = "__str__ of bytes"
+_DECORATED = frozenset({"__cmp__", "__eq__", _AS_TEXT, *_SLICES, *runtime.METHODS})
 # Functions that are others in Python 2.
 _FUNCTIONS = {
     "math.floor": "floor",
@@ -76,10 +78,10 @@ def keep_meaning(tree: ast.Module) -> ast.Module:
     return new
 
 
-def _bound(tree: ast.AST) -> set[str]:
-    """Every name that the file gives a meaning of its own anywhere."""
+def _bound(scope: ast.AST) -> set[str]:
+    """The names that a file, a class or a function gives a meaning of its own, for all within."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _own_nodes(scope):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -88,7 +90,17 @@ def _bound(tree: ast.AST) -> set[str]:
             found.add(node.asname or node.name)
         elif isinstance(node, ast.arg):
             found.add(node.arg)
+        elif isinstance(node, ast.Global):
+            found.update(node.names)
     return found
+
+
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope; of functions and classes in it, only that they are there."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield from _own_nodes(node)
 
 
 class _Meaning(ast.NodeTransformer):
@@ -98,7 +110,7 @@ class _Meaning(ast.NodeTransformer):
         }
         self._divides_whole = "division" not in futures
         self._finds_neighbours = "absolute_import" not in futures
-        self._builtins = runtime.BUILTINS.keys() - bound
+        self._builtins = runtime.BUILTINS.keys() - bound  # where the visit is
         self._number = 0
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -125,6 +137,13 @@ class _Meaning(ast.NodeTransformer):
             if path in paths:
                 return located(call(kind, node, runtime=RUNTIME), node)
         return node
+
+    def _visit_inside(self, node: ast.AST) -> None:
+        """What is in a function, whose own names hide built-in ones."""
+        outside = self._builtins
+        self._builtins = outside - _bound(node)
+        self.generic_visit(node)
+        self._builtins = outside
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """A loop over `range` needs no list."""
@@ -237,7 +256,7 @@ class _Meaning(ast.NodeTransformer):
         return located(ast.If(test, [neighbour], [node]), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
+        self._visit_inside(node)
         unpacked = [
             located(ast.parse(f"{pattern} = {arg.arg}").body[0], node)
             for arg in node.args.args
@@ -262,7 +281,7 @@ class _Meaning(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        self.generic_visit(node)
+        self._visit_inside(node)
         for arg in node.args.args:
             pattern = tuple_pattern(arg.arg)
             if pattern is not None:
@@ -274,7 +293,7 @@ class _Meaning(ast.NodeTransformer):
         names: set[str] = set()
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef):
-                names.add(statement.name)
+                names.add(statement.name if not _gives_bytes(statement) else _AS_TEXT)
             elif isinstance(statement, ast.Assign):
                 names |= {each.id for each in statement.targets if isinstance(each, ast.Name)}
                 if "__metaclass__" in names and not _has_keyword(node, "metaclass"):
@@ -322,6 +341,12 @@ def _move(tree: ast.AST, place: ast.AST) -> None:
     for each in ast.walk(tree):
         if "lineno" in each._attributes:
             ast.copy_location(each, place)
+
+
+def _gives_bytes(function: ast.FunctionDef) -> bool:
+    """Whether what an object shows itself as is encoded: `return unicode(self).encode("utf-8")`."""
+    names = {each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute)}
+    return function.name in ("__str__", "__repr__") and "encode" in names
 
 
 def _is_call_of(node: ast.AST, name: str) -> bool:

@@ -372,6 +372,9 @@ def completed(kind: type) -> type:
     for old, new in METHODS.items():
         if old in own and new not in own:
             setattr(kind, new, own[old])
+    for shown in ("__str__", "__repr__"):
+        if shown in own:
+            setattr(kind, shown, _giving_text(own[shown]))
     if "__cmp__" in own:
         _add_order(kind)
     for name in ("get", "set", "del"):
@@ -380,6 +383,10 @@ def completed(kind: type) -> type:
     if ("__eq__" in own or "__cmp__" in own) and own.get("__hash__", None) is None:
         kind.__hash__ = object.__hash__  # type: ignore[method-assign, assignment]
     return kind
+
+
+def _giving_text(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return functools.wraps(function)(lambda self: as_text(function(self)))
 
 
 def _add_order(kind: type) -> None:

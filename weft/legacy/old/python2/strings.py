@@ -72,7 +72,7 @@ class Bytes(bytes):
 
     __deepcopy__ = __copy__
 
-    def __getitem__(self, where: Any) -> Bytes:
+    def __getitem__(self, where: Any) -> Any:
         found = super().__getitem__(where)
         return Bytes(found if isinstance(found, bytes) else bytes([found]))
 
@@ -93,7 +93,7 @@ class Bytes(bytes):
 
     __rmul__ = __mul__
 
-    def __mod__(self, values: Any) -> str:
+    def __mod__(self, values: Any) -> Any:
         return str(self) % as_text(values)
 
     def format(self, *args: Any, **options: Any) -> str:

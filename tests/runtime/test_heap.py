@@ -1,0 +1,47 @@
+"""Steps use the memory of those before."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Prints how many pages each of five steps, which give 128 MB, asks the system for.
+PROGRAM = """
+import os, resource
+import weft as tf
+from weft.core.processes import Place
+from weft.runtime.xla import processes
+processes._initialize = lambda jax, place: None  # alone, after all
+processes.join(Place(0, 2))
+x = tf.get_variable("x", [16 << 20], initializer=tf.ones_initializer())
+both = [x * 2.0, x + 1.0]
+with tf.Session() as session:
+    session.run(x.initializer)
+    faults = []
+    for _ in range(12):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        session.run(both)
+        faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+print(*faults[7:], flush=True)
+os._exit(0)
+"""
+
+
+def faults(**environment: str) -> list[int]:
+    root = Path(__file__).parents[2]
+    variables = {**os.environ, "PYTHONPATH": str(root), **environment}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    return [int(number) for number in done.stdout.split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other C libraries")
+def test_a_group_keeps_its_memory():
+    pages = (128 << 20) // resource.getpagesize()
+    assert sorted(faults())[2] < pages / 8
+    assert sorted(faults(MALLOC_ARENA_MAX="8"))[2] > pages / 8  # settings of the user's own
