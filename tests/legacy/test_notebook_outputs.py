@@ -78,6 +78,19 @@ def test_errors() -> None:
     assert third[0]["data"] == {"text/plain": "'after'"}
 
 
+def test_errors_of_weft_come_without_its_own_causes() -> None:
+    code = """import weft as tf
+x = tf.placeholder(tf.float32, [], name="x")
+with tf.Session() as session:
+    session.run(x + 1.0)"""
+    ((error,),) = outputs_of(book(code), goes_on=True)
+    text = "\n".join(error["traceback"])
+    assert text.count("You must feed a value") == 1 and "direct cause" not in text
+    lines = text.partition("Original stack trace")[0].splitlines()
+    own = [line for line in lines if "File" in line and "ipynb" not in line]
+    assert len(own) == 1 and "session.py" in own[0]
+
+
 def test_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
     figure = SimpleNamespace(savefig=lambda file, **_: file.write(b"png"))

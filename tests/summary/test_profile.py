@@ -146,6 +146,18 @@ def test_keras_profiles_its_second_batch(tmp_path: Path) -> None:
     assert sum(name.startswith("Session.run") for name in steps) == 1
 
 
+def test_keras_trains_on_beside_another_profile(tmp_path: Path, caplog: Any) -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse")
+    callback = tf.keras.callbacks.TensorBoard(str(tmp_path), profile_batch=1)
+    profile.start()
+    model.fit(np.ones((8, 3)), np.ones((8, 2)), 2, 1, verbose=0, callbacks=[callback])
+    profile.stop()
+    tf.keras.backend.clear_session()
+    assert written(tmp_path) == []
+    assert "There is no profile of batch 1: Another profiler is running." in caplog.text
+
+
 EAGER = """
 import sys, weft as tf
 tf.enable_eager_execution()

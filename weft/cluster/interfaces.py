@@ -116,11 +116,14 @@ class Worker(ABC):
         """Forgets a session, its graphs and what it did not share. None."""
 
     @abstractmethod
-    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+    def register_graph(
+        self, session: str, graph_def: Any, options: Any, watches: Any = None
+    ) -> Deferred:
         """Takes a graph whose nodes are all on devices of this worker; gives a handle to run it by.
 
         Edges to other workers are `_Send` and `_Recv` nodes; those with `client_terminated` are
-        the feeds and fetches. `options` is a GraphOptions.
+        the feeds and fetches. `options` is a GraphOptions, `watches` a DebugOptions or None: the
+        tensors that each step of the graph publishes.
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from weft.core.tracebacks import shortened
+from weft.core.tracebacks import shortening
 
 Cell = dict[str, Any]
 _RICH = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "text/latex": "_repr_latex_"}
@@ -110,8 +110,9 @@ class Outputs:
 
     def _take_error(self, error: BaseException) -> None:
         self.failed = True
-        trace = _of_cells(error.__traceback__)
-        lines = traceback.format_exception(type(error), error, shortened(trace))
+        lines: list[str] = []
+        keep = shortening(lambda *shown: lines.extend(traceback.format_exception(*shown)))
+        keep(type(error), error, _of_cells(error.__traceback__))
         self._cell["outputs"].append(
             {
                 "output_type": "error",

@@ -222,7 +222,7 @@ class StepRunner:
         if names is not None:
             watch = StepWatch(options.debug_options, plan.graphs, names)
             count = self._plan_runs.setdefault(plan, itertools.count())
-            watch.begin(values, next(self._watched_runs), next(count))
+            watch.begin(values, names, next(self._watched_runs), next(count))
 
         def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
             if check is not None:

@@ -26,6 +26,7 @@ from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import split
 from weft.passes.prune import prune
 from weft.runtime.debug import dump
+from weft.runtime.debug.watches import StepNames, is_watched, publish_names
 from weft.runtime.devices.device import Device, device_set
 from weft.runtime.limits import RunningSteps, deadline_scope
 from weft.runtime.session_placement import Placer
@@ -54,7 +55,7 @@ class MasterSession:
         self.partials = PartialSteps(self._step, self._needs, self.running)
         self._steps: dict[Any, DistributedStep] = {}
         self._callables: dict[int, StepCall] = {}
-        self._numbers = itertools.count(1)
+        self._numbers, self._watched_runs = itertools.count(1), itertools.count()
         self._lock = threading.Lock()
 
     # ---- the graph ----
@@ -110,10 +111,28 @@ class MasterSession:
     def run(self, call: StepCall, watch: Watch | None = None) -> StepResult:
         names = tuple(name for name, _ in call.feeds)
         deadline = self._deadline(call.options)
-        step = self._step(names, tuple(call.fetches), tuple(call.targets), deadline)
         values = [value for _, value in call.feeds]
         self.steps_run += 1
+        if call.options is not None and is_watched(call.options):
+            return self._run_watched(names, values, call, deadline, watch)
+        step = self._step(names, tuple(call.fetches), tuple(call.targets), deadline)
         return step.run(values, call.options, deadline, self.running, watch)
+
+    def _run_watched(
+        self, feeds: tuple[str, ...], values: list[Any], call: StepCall, deadline: float | None,
+        watch: Watch | None,
+    ) -> StepResult:  # fmt: skip
+        """A step whose tensors workers publish. Places differ from run to run: it is not kept."""
+        watches = call.options.debug_options
+        with self._lock:
+            step = self._register(feeds, call.fetches, call.targets, deadline, watches)
+        fed = tuple((name.partition(":")[0], int(name.partition(":")[2] or 0)) for name in feeds)
+        names = StepNames(fed, tuple(call.fetches), tuple(call.targets))
+        publish_names(watches, names, next(self._watched_runs), 0)
+        try:
+            return step.run(values, call.options, deadline, self.running, watch)
+        finally:
+            self._release(step)
 
     def _deadline(self, options: Any) -> float | None:
         limit = options.timeout_in_ms if options is not None else 0
@@ -138,17 +157,17 @@ class MasterSession:
 
     def _register(
         self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str],
-        deadline: float | None,
+        deadline: float | None, watches: Any = None,
     ) -> DistributedStep:  # fmt: skip
         if len(set(feeds)) != len(feeds):
             raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
         latest = time.monotonic() + flags.MAX_PLAN.value
         with deadline_scope(latest if deadline is None else min(deadline, latest)):
-            graphs = self.partitions(feeds, fetches, targets)
+            graphs = self.partitions(feeds, fetches, targets, as_written=watches is not None)
         workers = [self.workers[graph.task] for graph in graphs]
         options = self.config.graph_options
         calls = [
-            worker.register_graph(self.handle, graph.graph_def, options)
+            worker.register_graph(self.handle, graph.graph_def, options, watches)
             for worker, graph in zip(workers, graphs, strict=True)
         ]
         handles = [
@@ -162,14 +181,16 @@ class MasterSession:
         return DistributedStep(self.handle, shares, len(fetches))
 
     def partitions(
-        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
-    ) -> list[WorkerGraph]:
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str],
+        as_written: bool = False,
+    ) -> list[WorkerGraph]:  # fmt: skip
         """The graphs of the workers for a step."""
         fed = [self._tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self._tensor(name, "FetchOutputs node") for name in fetches]
         run = [self._operation(name) for name in targets]
         graph = prune(fed, fetched, run)
-        parts = split(graph, self.options, dump.observer(), self.place)
+        options = replace(self.options, as_written=True) if as_written else self.options
+        parts = split(graph, options, dump.observer(), self.place)
         for part in parts:
             part.device = part.device or self.devices[0].name
         pushing = {task for task, worker in self.workers.items() if worker.cleans_up}

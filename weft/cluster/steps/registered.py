@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from weft.cluster.interfaces import GraphCall, GraphResult
@@ -23,6 +24,7 @@ from weft.passes.pipeline import Options, prepare
 from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump
 from weft.runtime.debug.trace import StepTrace
+from weft.runtime.debug.watches import StepWatch
 from weft.runtime.host.interpret import Observer
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
@@ -48,8 +50,12 @@ class RegisteredGraph:
         stores: Mapping[str, ResourceStore],
         options: Options,
         pool: ThreadPool,
+        watches: Any = None,
     ) -> None:
         self.stores, self.pool = stores, pool
+        # A debugger sees every node as it was written; a master without watches may send none.
+        self.watches = watches if watches and watches.debug_tensor_watch_opts else None
+        options = replace(options, as_written=True) if self.watches else options
         self.operations = _operations(graph_def)
         self._check_devices()
         ends = [op for op in self.operations if op.attrs.get("client_terminated")]
@@ -57,13 +63,14 @@ class RegisteredGraph:
         sends = [op for op in ends if op.definition.transfer == "send"]
         self.feed_keys = [transfer_key(op) for op in recvs]
         self.fetch_keys = [transfer_key(op) for op in sends]
+        self._fed_names = _FedNames([op.attrs["tensor_name"] for op in recvs])
         feeds, fetches = [op.outputs[0] for op in recvs], [op.inputs[0] for op in sends]
         self.plan = self._plan(feeds, fetches, _ends(self.operations, set(ends)), options)
         self.has_transfers = any(
             node.definition.transfer for graph in self.plan.graphs for node in graph.nodes
         )
         self.pushes = _pushes(self.operations)
-        self.flow = Flow.of(self.plan) if self.has_transfers else None
+        self.flow = Flow.of(self.plan) if self.has_transfers and not self.watches else None
         self._partial: Any = None
         self._lock = threading.Lock()
 
@@ -96,7 +103,8 @@ class RegisteredGraph:
         """Whether a step is over at once: it has shown that, and it never waits."""
         plan = self.plan
         return (
-            isinstance(plan, Plan)
+            self.watches is None
+            and isinstance(plan, Plan)
             and plan.in_order
             and all(
                 isinstance(unit, Region) and unit.entries and unit.is_tiny()
@@ -113,17 +121,28 @@ class RegisteredGraph:
         """The `GraphResult` of one step, or a promise of it."""
         feeds = self._fed(call.feeds)
         trace = StepTrace() if call.recording.timeline else None
+        watch = self._watch(feeds)
 
         def finish(values: Sequence[Any]) -> GraphResult:
             step.rendezvous.flush()
+            if watch is not None:
+                watch.finish()
             stats = None if trace is None else _step_stats(trace)
-            return GraphResult(self._fetched(call.fetches, values), stats, self._graphs(call))
+            graphs = self._graphs(call, watch)
+            return GraphResult(self._fetched(call.fetches, values), stats, graphs)
 
         if trace is None and self.flow is not None:
             return self.flow.start(feeds, finish, step.running, step.rendezvous)
-        observe = None if trace is None else _observer(trace)
+        observe = _observer(trace, watch)
         rendezvous = step.rendezvous if self.has_transfers else None
         return self.plan.start(feeds, finish, StepContext(observe, None, step.running, rendezvous))
+
+    def _watch(self, feeds: Sequence[Any]) -> StepWatch | None:
+        if self.watches is None:
+            return None
+        watch = StepWatch(self.watches, self.plan.graphs, self._fed_names)
+        watch.publish_graphs(feeds)
+        return watch
 
     def _fed(self, feeds: Sequence[tuple[str, Any]]) -> Sequence[Any]:
         if not self.feed_keys:
@@ -145,9 +164,11 @@ class RegisteredGraph:
             raise located_fetch(error, self.plan.graph, values) from None
         return [(name, made[name]) for name in keys]
 
-    def _graphs(self, call: GraphCall) -> list[Any]:
+    def _graphs(self, call: GraphCall, watch: StepWatch | None) -> list[Any]:
         if not call.recording.partition_graphs:
             return []
+        if watch is not None:
+            return watch.graphs
         return [dump.to_graph_def(graph) for graph in self.plan.graphs]
 
     # ---- steps in several calls ----
@@ -214,11 +235,28 @@ def _read(value: Any) -> Any:
     return value.read() if isinstance(value, Variable) else value
 
 
-def _observer(trace: StepTrace) -> Observer:
+def _observer(trace: StepTrace | None, watch: StepWatch | None) -> Observer | None:
+    if trace is None and watch is None:
+        return None
+
     def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
-        trace(node, outputs, start, end)
+        if trace is not None:
+            trace(node, outputs, start, end)
+        if watch is not None:
+            watch(node, outputs)
 
     return observe
+
+
+class _FedNames:
+    """The nodes by which feeds come, as in the partition graphs of TensorFlow's workers."""
+
+    def __init__(self, tensors: list[str]) -> None:
+        self._tensors = tensors
+
+    def argument(self, index: int) -> str:
+        name, _, slot = self._tensors[index].partition(":")
+        return f"_recv_{name}_{slot or 0}"
 
 
 def _step_stats(trace: StepTrace) -> Any:

@@ -123,10 +123,12 @@ class LocalWorker(Worker):
 
     # ---- graphs ----
 
-    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
-        return outcome.attempt(lambda: self._register(session, graph_def, options))
+    def register_graph(
+        self, session: str, graph_def: Any, options: Any, watches: Any = None
+    ) -> Deferred:
+        return outcome.attempt(lambda: self._register(session, graph_def, options, watches))
 
-    def _register(self, session: str, graph_def: Any, options: Any) -> str:
+    def _register(self, session: str, graph_def: Any, options: Any, watches: Any) -> str:
         from tensorboard.compat.proto.config_pb2 import ConfigProto
 
         owner = self.session(session)
@@ -135,7 +137,7 @@ class LocalWorker(Worker):
         if size > self.meters.graphs.most:
             raise self.meters.graphs.refusal(size)
         with deadline_scope(time.monotonic() + flags.MAX_PLAN.value):
-            graph = RegisteredGraph(graph_def, owner.stores, passes, self.pool)
+            graph = RegisteredGraph(graph_def, owner.stores, passes, self.pool, watches)
         self.meters.graphs.take_for(graph, size)
         return owner.add(graph)
 

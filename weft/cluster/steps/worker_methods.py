@@ -77,6 +77,7 @@ class WorkerMethods:
 
     def _RegisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import GraphOptions
+        from tensorboard.compat.proto.debug_pb2 import DebugOptions
         from tensorboard.compat.proto.graph_pb2 import GraphDef
 
         request = parse("RegisterGraph", data)
@@ -84,7 +85,9 @@ class WorkerMethods:
         graph_def = GraphDef.FromString(request.graph_def)
         sign_foreign(graph_def)
         session = _session(request)
-        handle = outcome.wait(self.worker.register_graph(session, graph_def, options))
+        debug = request.debug_options
+        watches = DebugOptions.FromString(debug) if debug else None
+        handle = outcome.wait(self.worker.register_graph(session, graph_def, options, watches))
         return pack("RegisterGraph", graph_handle=handle)
 
     def _DeregisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:

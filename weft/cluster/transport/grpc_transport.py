@@ -84,7 +84,9 @@ class GrpcWorker(Worker):
             presence.cancel()
         return result
 
-    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+    def register_graph(
+        self, session: str, graph_def: Any, options: Any, watches: Any = None
+    ) -> Deferred:
         sign_own(graph_def)
         return self._start(
             "RegisterGraph",
@@ -92,6 +94,7 @@ class GrpcWorker(Worker):
             session_handle=session,
             graph_def=graph_def.SerializeToString(),
             graph_options=options.SerializeToString(),
+            debug_options=b"" if watches is None else watches.SerializeToString(),
             create_worker_session_called=True,
         )
 

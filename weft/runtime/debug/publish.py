@@ -17,6 +17,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.graph.tensor_proto import array_to_proto
 from weft.runtime.debug.debug_ops import DebugOp, Resource, Uninitialized
+from weft.storage.confinement import is_confined, permitted
 
 PREFIX = "_tfdbg_"
 DISK_LIMIT = 100 << 30  # bytes, unless TFDBG_DISK_BYTES_LIMIT says another number
@@ -87,6 +88,9 @@ class Sinks:
             kinds: dict[str, Any] = {"file": FileSink, "grpc": GrpcSink}
             if scheme.lower() not in kinds:
                 raise errors.UnavailableError(None, None, f"Invalid debug target URL: {url}")
+            if is_confined() and scheme.lower() != "file":
+                message = f"{url} is not a file, and this process is confined to files"
+                raise errors.PermissionDeniedError(None, None, message)
             self._open[url] = kinds[scheme.lower()](rest)
         return self._open[url]
 
@@ -127,7 +131,7 @@ class FileSink:
     """One file per message below a folder."""
 
     def __init__(self, root: str) -> None:
-        self.root = root
+        self.root = permitted(root)
 
     def metadata(self, about: dict[str, Any]) -> None:
         now = int(time.time() * 1e6)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -51,6 +51,34 @@ class StepNames(NamedTuple):
         return f"_arg_{name}_{slot}_{index}"
 
 
+class Arguments(Protocol):
+    """What names the nodes that stand for feeds."""
+
+    def argument(self, index: int) -> str: ...
+
+
+def publish_names(options: Any, names: StepNames, run: int, plan_run: int) -> None:
+    """Publishes the names of a step, in whose process nothing else may be known of it.
+
+    It is the `run`th of its session, and the `plan_run`th of its plan.
+    """
+    sinks = publish.Sinks()
+    for url in sorted({u for watch in options.debug_tensor_watch_opts for u in watch.debug_urls}):
+        sinks.of(url).metadata(_names(options, names, run, plan_run))
+    sinks.close()
+
+
+def _names(options: Any, names: StepNames, run: int, plan_run: int) -> dict[str, Any]:
+    return {
+        "global_step": options.global_step,
+        "session_run_index": run,
+        "executor_step_index": plan_run,
+        "input_names": [f"{name}:{slot}" for name, slot in names.feeds],
+        "output_names": list(names.fetches),
+        "target_nodes": list(names.targets),
+    }
+
+
 class _Watch(NamedTuple):
     op: debug_ops.DebugOp
     urls: tuple[str, ...]
@@ -60,8 +88,8 @@ class _Watch(NamedTuple):
 class StepWatch:
     """Publishes the watched outputs of one step; any thread may call it."""
 
-    def __init__(self, options: Any, graphs: Sequence[ClientGraph], names: StepNames) -> None:
-        self._options, self._names = options, names
+    def __init__(self, options: Any, graphs: Sequence[ClientGraph], names: Arguments) -> None:
+        self._options = options
         self._renamed = {
             node.name: names.argument(node.attrs["index"])
             for graph in graphs for node, _ in graph.feeds if node.definition.is_argument
@@ -83,26 +111,21 @@ class StepWatch:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
         return message
 
-    def begin(self, values: Sequence[Any], run: int, plan_run: int) -> None:
-        """Publishes what is known before the step runs: its names, graphs and feeds.
+    def begin(self, values: Sequence[Any], names: StepNames, run: int, plan_run: int) -> None:
+        """Publishes what is known before the step runs: its names, graphs and feeds."""
+        for url in self._urls():
+            self._sinks.of(url).metadata(_names(self._options, names, run, plan_run))
+        self.publish_graphs(values)
 
-        It is the `run`th of its session, and the `plan_run`th of its plan.
-        """
-        urls = sorted({u for watches in self._by_tensor.values() for w in watches for u in w.urls})
+    def _urls(self) -> list[str]:
+        return sorted({u for watches in self._by_tensor.values() for w in watches for u in w.urls})
+
+    def publish_graphs(self, values: Sequence[Any]) -> None:
+        """Publishes the graphs of this process, and what is fed to them."""
         if self._options.reset_disk_byte_usage:
             publish.reset_disk_usage()
-        for url in urls:
+        for url in self._urls():
             sink = self._sinks.of(url)
-            sink.metadata(
-                {
-                    "global_step": self._options.global_step,
-                    "session_run_index": run,
-                    "executor_step_index": plan_run,
-                    "input_names": [f"{name}:{slot}" for name, slot in self._names.feeds],
-                    "output_names": list(self._names.fetches),
-                    "target_nodes": list(self._names.targets),
-                }
-            )
             for graph in self.graphs:
                 device = next((n.device for n in graph.node if n.device), HOST)
                 sink.graph(self._with_gates(graph, url), device)

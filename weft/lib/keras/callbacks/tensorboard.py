@@ -13,6 +13,7 @@ from weft.lib.keras import backend as K
 from weft.lib.keras.backend.symbolic import runs_eagerly
 from weft.lib.keras.callbacks.base import Callback, Logs
 from weft.lib.keras.callbacks.embeddings import EmbeddingsWriter
+from weft.lib.platform import tf_logging as logging
 from weft.lib.summary import profile
 from weft.lib.summary import summary as tf_summary
 from weft.lib.summary.writer import FileWriter
@@ -142,7 +143,7 @@ class TensorBoard(Callback):
         if self._fetches_histograms:
             self._stop_fetching()
         if self.embeddings_freq and self.embeddings_data is None:
-            self.writer.close()
+            self.on_train_end()
             raise ValueError("To visualize embeddings, embeddings_data must be provided.")
         if self._embeddings is not None and epoch % self.embeddings_freq == 0:
             self._embeddings.write(epoch)
@@ -170,8 +171,13 @@ class TensorBoard(Callback):
         self.writer.close()
 
     def _begin_profile(self) -> None:
-        profile.start()
-        self._is_profiling = True
+        """A training that has failed in this batch, earlier, may have left its profile on."""
+        try:
+            profile.start()
+        except profile.ProfilerAlreadyRunningError as error:
+            logging.warning("There is no profile of batch %d: %s", self._profile_batch, error)
+        else:
+            self._is_profiling = True
 
     def _end_profile(self) -> None:
         if self._is_profiling:
