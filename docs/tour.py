@@ -50,8 +50,8 @@ chapter("the store holds the variable; an initializer is a step like any other")
 Plan(begin.graph, store).run([])
 print({name: value.value for _, _, name, value in store})
 
-chapter("three steps: interpreted at once, then compiled")
-batch = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+chapter("three steps: interpreted at once, then compiled (were it tiny, it would not be)")
+batch = np.linspace(0, 3, 30_000, dtype=np.float32).reshape(-1, 3)
 for step in range(3):
     (found,) = plan.run([batch])
     (region,) = plan.ready().units

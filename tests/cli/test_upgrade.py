@@ -85,6 +85,9 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
         ("import threading\nthreading.Thread().isAlive()",
          "import threading\nthreading.Thread().is_alive()"),
         ("open(a, 'rU')", "open(a, 'r')"),
+        ("from string import lower, digits", "from string import digits; lower = str.lower"),
+        ("from types import *\nx is ListType",
+         "from types import *; from builtins import list as ListType\nx is ListType"),
         ("import six\nxrange(3), reduce(f, a)",
          "import functools\nimport six\nrange(3), functools.reduce(f, a)"),
         ("import six\ntry:\n    t = unicode\nexcept NameError:\n    t = str\n", None),
@@ -107,6 +110,8 @@ def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path)
         ("tf.nn.softmax_cross_entropy_with_logits(a, b)",
          "old_tensorflow.softmax_cross_entropy_with_logits(a, b)"),
         ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", None),
+        ("tf.nn.nce_loss(w, b, x, y, 5, 9)", "old_tensorflow.nce_loss(w, b, x, y, 5, 9)"),
+        ("tf.nn.nce_loss(weights=w, labels=y)", None),
         ("tf.histogram_summary('a', x)", "tf.contrib.deprecated.histogram_summary('a', x)"),
     ],
 )  # fmt: skip
@@ -180,6 +185,123 @@ def test_files_of_a_python_2_program_are_python_2(tmp_path: Path) -> None:
     assert main(["upgrade", str(tmp_path), "--write"]) == 0
     assert run(program) == "2\n"
     assert (tmp_path / "other.py").read_text() == "x = 1 / 2\n"
+
+
+def test_files_that_are_imported_whole_are_part_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")
+    (tmp_path / "other.py").write_text("def third(x):\n    return x / 3\n")
+    program = tmp_path / "main.py"
+    program.write_text("from helper import *\nfrom other import (third)\nprint half(5), third(5)\n")
+    assert main(["upgrade", str(tmp_path), "--write"]) == 0
+    assert run(program) == "2 1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import ops", "from . import ops"),
+        ("import ops as o  # why", "from . import ops as o  # why"),
+        ("import os, ops", "import os; from . import ops"),
+        ("import below.deep as d", "from .below import deep as d"),
+        ("import below.deep", "from .below import deep as _below_deep; from . import below"),
+        ("from ops import (a,\n    b)", "from .ops import (a,\n    b)"),
+        ("from below.deep import c", "from .below.deep import c"),
+        ("from . import ops\nfrom .ops import a\nimport numpy, opsis", None),
+        ("import ops\nif __name__ == '__main__': x()",
+         "if __package__:\n    from . import ops\nelse:\n    import ops\n"
+         "if __name__ == '__main__': x()"),
+    ],
+)  # fmt: skip
+def test_neighbours_in_a_package(before: str, after: str | None, tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text("")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "__init__.py").write_text("")
+    (tmp_path / "__init__.py").write_text("")
+    found = upgraded(tmp_path, f"{before}\nx <> 1\n")
+    assert found == f"{before if after is None else after}\nx != 1\n"
+
+
+def test_absolute_imports_stay(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text("")
+    (tmp_path / "__init__.py").write_text("")
+    text = "from __future__ import absolute_import\nimport ops\nx %s 1\n"
+    assert upgraded(tmp_path, text % "<>") == text % "!="
+
+
+def test_a_package_of_python_2_runs_both_ways(tmp_path: Path) -> None:
+    package = tmp_path / "net"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "ops.py").write_text("name = 'ops'\n")
+    (package / "model.py").write_text(
+        "import ops\nprint ops.name, ops.__name__\nif __name__ == '__main__':\n    print 'run'\n"
+    )
+    program = tmp_path / "main.py"
+    program.write_text("from net import model\n")
+    assert main(["upgrade", str(tmp_path), "--write"]) == 0
+    assert run(program) == "ops net.ops\n"
+    assert run(package / "model.py") == "ops ops\nrun\n"
+    assert (package / "__init__.py").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("n = np.frombuffer(b)\nf.read(n)", "n = np.frombuffer(b)\nf.read(n.item())"),
+        ("n = np.frombuffer(b)\nf.read(n * 2)", "n = np.frombuffer(b)\nf.read((n * 2).item())"),
+        ("def g():\n    return np.fromfile(b)\nn = g()\nint(n)",
+         "def g():\n    return np.fromfile(b)\nn = g()\nint(n.item())"),
+        ("np.fromstring(b, 'u1')[0]", "np.frombuffer(b, 'u1').copy()[0]"),
+        ("np.fromstring('1 2', sep=' ')", None),
+        ("n = np.arange(1)\nx.reshape(n, 1)", "n = np.arange(1)\nx.reshape(n.item(), 1)"),
+        ("n = np.arange(1)\nnp.zeros((n, 1))", "n = np.arange(1)\nnp.zeros((n.item(), 1))"),
+        ("n = np.arange(2)\nx.reshape(n)", None),  # a shape
+        ("n = np.arange(1)\n'%d %s' % (n, n)", "n = np.arange(1)\n'%d %s' % (n.item(), n)"),
+        ("n = np.arange(1)\n'%5.2f%%' % n", "n = np.arange(1)\n'%5.2f%%' % n.item()"),
+        ("n = np.arange(9)\nint(n[3])", None),
+        ("n = np.arange(9)\nint(n[3:4])", "n = np.arange(9)\nint(n[3:4].item())"),
+        ("n = np.arange(9)\nn = 3\nint(n)", None),
+        ("def g(n):\n    return int(n)\nn = np.arange(1)", None),
+        ("for n in np.arange(9):\n    int(n)", None),
+    ],
+)  # fmt: skip
+def test_arrays_of_one_element(before: str, after: str | None, tmp_path: Path) -> None:
+    found = upgraded(tmp_path, f"import numpy as np\n{before}")
+    assert found == f"import numpy as np\n{before if after is None else after}"
+
+
+def test_a_reader_of_numbers_runs(tmp_path: Path) -> None:
+    """As readers of the MNIST files were written."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import io, numpy\n"
+        "def read32(stream):\n"
+        "    dt = numpy.dtype(numpy.uint32).newbyteorder('>')\n"
+        "    return numpy.frombuffer(stream.read(4), dtype=dt)\n"
+        "def images(stream):\n"
+        "    count, rows = read32(stream), 2\n"
+        "    magic = read32(stream)\n"
+        "    if magic != 7:\n"
+        "        raise ValueError('magic %d in %s' % (magic, stream))\n"
+        "    number = read32(stream)\n"
+        "    data = numpy.frombuffer(stream.read(number * rows), numpy.uint8)\n"
+        "    return data.reshape(number, rows)\n"
+        "word = '\\0\\0\\0'.encode('ascii')\n"
+        "stream = io.BytesIO(word + b'\\1' + word + b'\\7' + word + b'\\2' + b'abcd')\n"
+        "print images(stream).tolist()\n"
+    )
+    assert main(["upgrade", str(program), "--write"]) == 0
+    assert run(program) == "[[97, 98], [99, 100]]\n"
+
+
+@pytest.mark.parametrize("text", ["print 1", "print 1\r\nx = 1\r\n", "x = 1\r\nprint 1"])
+def test_ends_of_lines_stay(text: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_bytes(text.encode())
+    (found,) = upgrade(program)
+    (_, _, after) = found.data.decode().partition("\n")
+    assert after == text.replace("print 1", "__weft_python2__.print_(1)")
+    assert found.data.count(b"\n") == found.data.count(b"\r\n") or b"\r" not in text.encode()
 
 
 def run(program: Path) -> str:

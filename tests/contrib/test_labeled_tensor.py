@@ -155,3 +155,40 @@ def test_batches_and_crops() -> None:
     (rows,) = lt.shuffle_batch([made()], 2, enqueue_many=True, allow_smaller_final_batch=True)
     assert axes(rows)[0] == ("batch", None)
     assert axes(lt.random_crop(made(), {"y": 2}))[2] == ("y", 2)
+
+
+# ---- inputs and networks -------------------------------------------------------------------------
+
+
+def test_features_of_examples_have_axes() -> None:
+    example = tf.train.Example()
+    example.features.feature["a"].int64_list.value.extend([1, 2])
+    serialized = example.SerializeToString()
+    feature = {"a": lt.FixedLenFeature([("x", 2)], tf.int64)}
+    batch = lt.LabeledTensor(tf.constant([serialized]), ["batch"])
+    parsed = lt.parse_example(batch, feature)["a"]
+    single = lt.parse_single_example(tf.constant(serialized), feature)["a"]
+    assert [list(each.axes) for each in (parsed, single)] == [["batch", "x"], ["x"]]
+    with tf.Session() as session:
+        assert session.run(parsed.tensor).tolist() == [[1, 2]]
+        assert session.run(single.tensor).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="axes with unknown size are not supported"):
+        lt.parse_example(batch, {"a": lt.FixedLenFeature([("x", None)], tf.int64)})
+
+
+def test_a_placeholder_has_axes() -> None:
+    fed = lt.placeholder(tf.float32, ["batch", ("x", ["a", "b"])], name="fed")
+    assert fed.tensor.shape.as_list() == [None, 2]
+    assert fed.axes["x"].labels == ("a", "b")
+
+
+def test_activations_and_losses_keep_axes() -> None:
+    logits = lt.LabeledTensor(tf.constant([[-1.0, 2.0]]), ["row", "class"])
+    labels = lt.LabeledTensor(tf.constant([[0.0, 1.0]]), ["row", "class"])
+    active = lt.nn.relu(logits)
+    loss = lt.nn.sigmoid_cross_entropy_with_logits(logits, labels)
+    assert list(active.axes) == list(loss.axes) == ["row", "class"]
+    with tf.Session() as session:
+        assert session.run(active.tensor).tolist() == [[0, 2]]
+        expected = np.log1p(np.exp([[-1.0, -2.0]]))
+        np.testing.assert_allclose(session.run(loss.tensor), expected, rtol=1e-5)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -60,3 +64,57 @@ def test_a_notebook(tmp_path: Path) -> None:
     run("-m", "weft", "notebook", "examples/digits_cnn.ipynb", "--output", str(target))
     cells = json.loads(target.read_text())["cells"]
     assert number(r"Test accuracy: ([0-9.]+)", cells[-1]["outputs"][0]["text"]) > 0.9
+
+
+# ---- one wrong line ------------------------------------------------------------------------------
+
+# Example, a line of it, what is written there instead; the line that is told (the program's last
+# frame, or the one that made a node), and a part of the message.
+WRONG = [
+    (
+        "digits_cnn", 'dense(net, 10, name="logits")', 'dense(net, 10, activaton=1, name="logits")',
+        "logits = tf.layers.dense", "dense() got an unexpected keyword argument 'activaton'",
+    ),
+    (
+        "char_rnn", "cell.zero_state(tf.shape(inputs)[0], tf.float32)",
+        "cell.zero_state(7, tf.float32)",
+        "outputs, state = tf.nn.dynamic_rnn", "shape[0] = [16,27] vs. shape[1] = [7,96]",
+    ),
+    (
+        "fine_tuning", '{"body/": "body/"}', '{"bodi/": "body/"}',
+        "tf.train.init_from_checkpoint", "Did you mean 'body/conv1/bias'",
+    ),
+    (
+        "keras_digits", "sparse_categorical_crossentropy", "sparse_categorical_crosentropy",
+        "model.compile(", "Did you mean 'sparse_categorical_crossentropy'",
+    ),
+    (
+        "estimator_columns", 'numeric_column("rain")', 'numeric_column("rainn")',
+        "scores, _ = tf.estimator.train_and_evaluate", "Feature rainn is not in features",
+    ),
+    (
+        "gan", "run(train_discriminator, {real: batch})", "run(train_discriminator)",
+        "session.run(train_discriminator)", "You must feed a value for placeholder tensor 'real'",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "line", "instead", "told", "message"), WRONG)
+def test_one_wrong_line_is_told(
+    name: str, line: str, instead: str, told: str, message: str, tmp_path: Path
+) -> None:
+    text = (EXAMPLES / f"{name}.py").read_text()
+    assert line in text
+    (tmp_path / f"{name}.py").write_text(text.replace(line, instead, 1))
+    shutil.copy(EXAMPLES / "digits.py", tmp_path)
+    shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+    command = [sys.executable, str(tmp_path / f"{name}.py"), *SHORT[name][0]]
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert told in done.stderr
+    # The program's frames, and one of weft.
+    frames = re.findall(r'^  File "([^"]+)"', done.stderr.partition("Original stack")[0], re.M)
+    assert sum(str(EXAMPLES.parent / "weft") in frame for frame in frames) <= 1

@@ -78,6 +78,15 @@ VALUES: list[tuple[str, Any]] = [
     ("tf.nn.sparse_softmax_cross_entropy_with_logits([[0., 0.]], [1])", [np.log(np.float32(2))]),
     ("tf.nn.sigmoid_cross_entropy_with_logits([0.], targets=[1.])", [np.log(np.float32(2))]),
     ("tf.nn.sigmoid_cross_entropy_with_logits([0.], [1.])", [np.log(np.float32(2))]),
+    *(
+        (f"tf.shape(tf.nn.{loss}(tf.zeros([6, 2]), tf.zeros([6]), {given}))", [4])
+        for loss in ("nce_loss", "sampled_softmax_loss")
+        for given in (
+            "tf.zeros([4, 2]), tf.zeros([4, 1], tf.int64), 3, 6",
+            "tf.zeros([4, 1], tf.int64), tf.zeros([4, 2]), 3, 6",
+            "inputs=tf.zeros([4, 2]), labels=tf.constant([[0]] * 4), num_classes=6, num_sampled=3",
+        )
+    ),
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from pathlib import Path
@@ -89,10 +90,51 @@ VALUES: list[tuple[str, Any]] = [
     ("Queue.Queue().empty(), urlparse.urlparse('http://a/b').path", (True, "/b")),
     ("divided(8), caught(), counted(), ordered(), compared()", (4, ("m", 2), [1, 2], [3, 1], True)),
     ("executed(), bool(Empty()), Halves() / 2", (2, False, "half")),
+    ("sorted([3, None, 'a', 2]), max(None, 3), min([None, 2])", ([None, 2, 3, "a"], 3, None)),
+    ("sorted([(2, 'b'), (1, None), (2, None)])", [(1, None), (2, None), (2, "b")]),
+    ("cmp('a', 1), cmp(None, 1), cmp([1, 'a'], [1, 2]), cmp({1: 2}, {1: 3})", (1, -1, 1, -1)),
+    ("mixed()", [None, 1, "x"]),
+    ("math.floor(2.5) / 2, math.ceil(0.5), up(0.5), oct(8)", (1.0, 1.0, 1.0, "010")),
+    ("type(u'a') == unicode, isinstance(sys.stderr, file)", (True, True)),
+    (
+        "'hi, you!'.translate(None, ',!'), 'abc'.translate(string.maketrans('a', 'z'), 'b')",
+        ("hi you", "zc"),
+    ),
+    (
+        "string.ljust('a', 3), string.joinfields(['a', 'b'], '-'), string.atol('3')",
+        ("a  ", "a-b", 3),
+    ),
+    (
+        "'caf\\xc3\\xa9' == u'caf\\xe9', ord('\\xff'), chr(200) == '\\xc8', ord(chr(255))",
+        (True, 255, True, 255),
+    ),
+    ("'\\xe9'.decode('latin1'), u'\\xe9'.encode('utf-8').decode('utf-8')", ("\xe9", "\xe9")),
+    ("isinstance(u'a'.encode('utf8'), str), type(u'a'.encode('utf8')) is str", (True, True)),
+    ("' '.join(['a', u'b'.encode('utf8')]), '-'.join('ab')", ("a b", "a-b")),
+    (
+        "struct.unpack('>i', struct.pack('>i', 5) + 'ab'[:0])[0], struct.unpack('B', '\\xff')",
+        (5, (255,)),
+    ),
+    ("zlib.decompress(zlib.compress('abc')).upper(), base64.b64encode('abc')", ("ABC", "YWJj")),
+    ("re.findall('[a-c]+', u'xab'.encode('utf8')), hashed()", (["ab"], "900150983cd2")),
+    ("str(Shown()), unicode(Shown()), Sliced()[1:3], Sliced()[7]", ("\xe9", "\xe9", (1, 3), 7)),
+    ("Keys().here, Keys().gone", ("own", "gone")),
+    ("subprocess.check_output(['echo', 'a b']).split(' ')", ["a", "b\n"]),
+    ("subprocess.Popen(['cat'], stdin=-1, stdout=-1).communicate('in')[0] + '!'", "in!"),
+    ("os.environ.has_key('PATH'), UserDict.UserDict(a=1).keys()", (True, ["a"])),
+    (
+        "operator.isSequenceType([]), operator.isMappingType({}), operator.isNumberType(3)",
+        (True, True, True),
+    ),
+    ("new.instancemethod(lambda self: 5, 1, int)(), sha.new('abc').hexdigest()[:4]", (5, "a999")),
+    ("len(random.sample(np.arange(6), 3)), renamed.__name__", (3, "other")),
+    ("hidden(2), range(2) + [2]", ("2", [0, 1, 2])),
 ]
 PREPARE = """\
-import itertools, string, sys
-import Queue, urlparse
+import base64, hashlib, itertools, math, operator, os, random, re
+import string, struct, subprocess, sys, zlib
+from math import ceil as up
+import Queue, UserDict, new, sha, urlparse
 import numpy as np
 print >>sys.stderr, "Python 2"
 def divided(x):
@@ -125,6 +167,26 @@ def executed():
     space = {}
     exec "y = 5 / 2" in space
     return space["y"]
+def mixed():
+    x = ["x", 1, None]
+    x.sort()
+    return x
+def hashed():
+    m = hashlib.md5()
+    m.update("abc")
+    return m.hexdigest()[:12]
+def hidden(range): return "%s" % range
+def renamed(): pass
+renamed.func_name = "other"
+class Shown:
+    def __unicode__(self): return u"\\xe9"
+    def __str__(self): return unicode(self).encode("utf-8")
+class Sliced:
+    def __getslice__(self, i, j): return i, j
+    def __getitem__(self, i): return i
+class Keys(dict):
+    here = "own"
+    def __getattr__(self, name): return self[name] if self.has_key(name) else name
 class Empty:
     def __nonzero__(self): return False
 class Halves(object):
@@ -315,6 +377,72 @@ def test_files(tmp_path: Path) -> None:
     space = run(tmp_path, source)
     assert (tmp_path / "copy").read_bytes() == b"caf\xe9\r\n"
     assert space["y"].endswith("\n") and "\r" not in space["y"]
+
+
+@LEAVES_FILES_OPEN
+@pytest.mark.parametrize(
+    "opened", ["open(f, 'rb')", "gzip.open(z)", "zipfile.ZipFile(a).open('m')"]
+)
+def test_what_is_read_of_bytes_is_a_string(opened: str, tmp_path: Path) -> None:
+    source = (
+        f"print 1\nimport csv, gzip, zipfile\nf = {str(tmp_path / 'f')!r}\n"
+        "z, a = f + '.gz', f + '.zip'\n"
+        "text = 'ab,c\\nd,\\xff\\n'\n"
+        "for g in open(f, 'wb'), gzip.open(z, 'wb'):\n    g.write(text); g.close()\n"
+        "w = zipfile.ZipFile(a, 'w'); w.write(f, 'm'); w.close()\n"
+        f"r = {opened}\n"
+        "first, rest = r.readline().strip().split(','), r.read()\n"
+        f"lines = [line.rstrip('\\n') for line in {opened}]\n"
+        f"rows = list(csv.reader({opened}))\n"
+        "found = {first[0]: 1}['ab'], first, rest[0] == 'd', ord(rest[2]), 'd' in rest, len(rest)\n"
+    )
+    space = run(tmp_path, source)
+    assert space["found"] == (1, ["ab", "c"], True, 255, True, 4)
+    assert space["lines"][0] == "ab,c" and space["rows"][0] == ["ab", "c"]
+    assert repr(space["first"]) == "['ab', 'c']"
+    space.clear()
+    gc.collect()  # the files of this test, not of another one
+
+
+@LEAVES_FILES_OPEN
+def test_libraries_read_bytes_of_a_file(tmp_path: Path) -> None:
+    """They count on numbers: `major, minor = magic[-2:]`."""
+    np.save(tmp_path / "x.npy", np.arange(3))
+    source = f"print 1\nimport numpy as np\nx = np.load(open({str(tmp_path / 'x.npy')!r}, 'rb'))\n"
+    assert run(tmp_path, source)["x"].tolist() == [0, 1, 2]
+
+
+@LEAVES_FILES_OPEN
+def test_encoded_text_goes_into_any_file(tmp_path: Path) -> None:
+    source = (
+        f"print 1\nimport tempfile\nf = {str(tmp_path / 'f')!r}\n"
+        "g = open(f, 'w'); g.write(u'\\xe9'.encode('utf-8')); print >>g, u'\\xe9'; g.close()\n"
+        "t = tempfile.TemporaryFile(); t.write('abc'); t.seek(0); found = t.read() + '!'\n"
+    )
+    assert run(tmp_path, source)["found"] == "abc!"
+    gc.collect()
+    assert (tmp_path / "f").read_bytes() == b"\xc3\xa9\xc3\xa9\n"
+
+
+def test_strings_are_pickled_as_bytes(tmp_path: Path) -> None:
+    source = "print 1\nimport cPickle\nx = cPickle.dumps([u'a'.encode('utf-8')], 2)\n"
+    assert b"weft" not in bytes(run(tmp_path, source)["x"])
+
+
+def test_asking_a_dictionary_as_python_2_did_is_a_sign(tmp_path: Path) -> None:
+    cases = {
+        "x = {}.has_key(1)\n": True,
+        "def has_key(d, k): return k in d\nx = y.has_key(1)\n": False,
+        "import six\nx = y.has_key(1)\n": False,
+    }
+    for source, expected in cases.items():
+        _, is_python2 = translation.parse(source.encode(), str(tmp_path / "x.py"))
+        assert is_python2 is expected, source
+
+
+def test_printed_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, "print 'x\\n', 1, u'\\xe9'.encode('utf-8'), '\\t', 2\nprint '\\xff'\n")
+    assert capsys.readouterr().out.startswith("x\n1 \xe9 \t2\n")
 
 
 def test_a_source_in_another_encoding(tmp_path: Path) -> None:

@@ -45,6 +45,20 @@ def count(got, kind):
     return got.count(f"= {kind}(")
 
 
+class TestReads:
+    def test_a_read_on_another_device_waits_for_what_its_user_waits_for(self):
+        with tf.device("/cpu:1"):
+            v = tf.Variable([2.0, 3.0])
+        with tf.device("/cpu:0"):
+            update = tf.assign_sub(v, [1.0, 1.0])
+            with tf.control_dependencies([update]):
+                value = v.read_value()
+        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+            session.run(v.initializer)
+            assert session.run(value).tolist() == [1, 2]
+            assert session.run(value).tolist() == [0, 1]
+
+
 class TestData:
     def test_one_transfer_for_all_users(self):
         x = tf.placeholder(tf.float32, [2], name="x")

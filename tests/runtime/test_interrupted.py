@@ -69,3 +69,35 @@ def test_what_is_done_elsewhere_comes_back() -> None:
     other.start()
     other.join()
     assert found == [other]  # nobody interrupts any but the main thread
+
+
+IGNORED = """
+import gc, os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np, weft as tf
+
+x = tf.placeholder(tf.float32, [300, 300])
+y = tf.matmul(x, x)
+with tf.Session() as session:
+    for _ in range(3):
+        session.run(y, {x: np.ones([300, 300])})  # jax is there
+
+    def interrupt(phase, info):
+        gc.callbacks.remove(interrupt)
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+
+    gc.callbacks.append(interrupt)
+    gc.collect()
+    for _ in range(6000):
+        time.sleep(0.01)
+    print("the interrupt is lost")
+"""
+
+
+def test_an_interrupt_that_python_ignores_is_heeded() -> None:
+    done = subprocess.run([sys.executable, "-c", IGNORED], capture_output=True, text=True)
+    assert done.stdout == ""
+    assert done.returncode == -signal.SIGINT
+    assert "ignored" not in done.stderr
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"

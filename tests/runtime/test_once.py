@@ -98,6 +98,21 @@ def test_a_long_chain_is_cut_off_a_large_reduction(sess, monkeypatch, compute, s
 
 
 @pytest.mark.on_host
+def test_a_chain_is_cut_off_in_the_shape_it_is_computed_in(sess, monkeypatch):
+    modules = []
+    monkeypatch.setattr(
+        "weft.runtime.xla.compile.compute_once",
+        lambda module: modules.append((compute_once(module), str(module))),
+    )
+    monkeypatch.setattr("weft.runtime.xla.region.Region._is_heavy", True)
+    x = tf.placeholder(tf.float32, [300, 300])
+    total = tf.reduce_sum(tf.reshape(tf.tanh(x) * 2 + tf.exp(-x * x), [-1, 9]), 0)
+    sess.run(total, {x: np.ones([300, 300], np.float32)})
+    ((count, text),) = modules
+    assert count == 1 and "func private @weft_keep_0(%arg0: tensor<300x300xf32>)" in text
+
+
+@pytest.mark.on_host
 def test_parts_of_kernels_that_stay_apart(sess, monkeypatch):
     """Random blocks are computed once, whatever uses their words."""
     texts = []

@@ -39,6 +39,16 @@ def test_tiny_steps_stay_on_the_host(sess):
     assert not programs(sess)
 
 
+@pytest.mark.parametrize(("rows", "count"), [(64, 0), (128, 1)])
+def test_a_product_is_compiled_if_a_call_of_a_program_takes_less(sess, rows, count):
+    x = tf.placeholder(tf.float32, [None, rows])
+    value = np.eye(rows, dtype=np.float32)
+    y = tf.matmul(x, value)
+    for _ in range(4):
+        np.testing.assert_array_equal(sess.run(y, {x: value}), value)
+    assert len(programs(sess)) == count
+
+
 def test_without_xla_nothing_is_compiled(sess):
     x = tf.placeholder(tf.float32, [None])
     y = heavy(x)

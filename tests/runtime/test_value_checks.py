@@ -64,6 +64,16 @@ CASES = {
         tf.tensor_scatter_update, (F([1, 2]), N([[1]]), F([5])), (F([1, 2]), N([[-1]]), F([5])),
         "indices[0] = [-1] does not index into shape [2]",
     ),
+    "gather of what a sum gave": Case(
+        lambda x, i: tf.gather(x, tf.gather(tf.range(tf.size(x))[5:], i) + i),
+        (np.zeros(9000, F), N([3])), (np.zeros(9000, F), N([4499])),
+        "indices[0] = 9003 is not in [0, 9000)",
+    ),
+    "gather by a part of a longer range": Case(
+        lambda x, i: tf.gather(x[:8990], tf.gather(tf.tile(tf.range(tf.size(x)), [2]), i)),
+        (np.zeros(9000, F), N([8989])), (np.zeros(9000, F), N([8990])),
+        "indices[0] = 8990 is not in [0, 8990)",
+    ),
     "unsorted_segment_sum": Case(
         lambda x, i: tf.unsorted_segment_sum(x, i, 3), (F([1, 2]), N([0, -1])),
         (F([1, 2]), N([0, 3])), "segment_ids[1] = 3 is out of range [0, 3)",
@@ -175,7 +185,7 @@ def test_a_compiled_step_raises_what_an_interpreted_one_does(sess, name, way):
     found = way(case.build, inputs)
     good, bad = (dict(zip(inputs, values, strict=True)) for values in (case.good, case.bad))
     values = [sess.run(found, good) for _ in range(3)]
-    assert compiled(sess)
+    assert programs(sess)
     if name != "random_uniform":
         np.testing.assert_allclose(values[2], values[0], rtol=1e-5)
     error = error_of(sess, found, bad)
@@ -187,10 +197,10 @@ def test_a_compiled_step_raises_what_an_interpreted_one_does(sess, name, way):
     sess.run(found, good)
 
 
-def compiled(session):
+def programs(session):
     plans = session._runner._plans.values()
     regions = [u for plan in plans for u in plan.prepared.units if hasattr(u, "entries")]
-    return any(entry.program for r in regions for entry in r.entries.values())
+    return [entry.program for r in regions for entry in r.entries.values() if entry.program]
 
 
 def test_a_branch_that_is_not_taken_may_be_wrong(sess):
@@ -397,6 +407,8 @@ def test_numbers_outside_of_a_range(dtype, limit, bad):
         assert has_outside(np.array([0, number], dtype), below)
     assert not has_outside(np.array([0, min(limit - 1, np.iinfo(dtype).max)], dtype), below)
     assert not has_outside(np.zeros((2, 0), dtype), below)
+    assert has_outside(np.array([0] * 70_000 + [bad[0]], dtype), below)
+    assert not has_outside(np.zeros(70_000, dtype), below)
     assert limit_of(np.uint8, 300) is None
 
 
@@ -408,3 +420,24 @@ def test_labels_of_another_type(sess):
     for _ in range(3):
         sess.run(loss, {labels: [2, 0]})
     assert "label value of 255" in str(error_of(sess, loss, {labels: [0, 255]}))
+
+
+def test_elements_of_a_range_need_no_look_wherever_they_have_moved(sess):
+    i, rows = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.float32, [None])
+    numbers = tf.range(tf.size(rows))
+    ids = tf.gather(tf.reshape(tf.tile(tf.expand_dims(numbers, 1), [1, 3]), [-1]), i)
+    total = tf.unsorted_segment_sum(tf.ones_like(i, tf.float32), ids, tf.size(rows))
+    feeds = {i: [0, 2, 26_999], rows: np.zeros(9000)}
+    for _ in range(3):
+        assert sess.run(total, feeds)[[0, 8999]].tolist() == [2.0, 1.0]
+    assert [program.checked for program in programs(sess)] == [False]
+
+
+def test_a_number_that_a_cast_wraps_around_is_no_index(sess):
+    i = tf.placeholder(tf.int32, [1])
+    table = tf.range(300)
+    narrow = tf.cast(tf.cast(i, tf.int8), tf.int32)
+    wide = tf.gather(table, i) + tf.gather(table, narrow)
+    for _ in range(3):
+        assert sess.run(wide, {i: [100]}) == [200]
+    assert "indices[0] = -56 is not in [0, 300)" in str(error_of(sess, wide, {i: [200]}))

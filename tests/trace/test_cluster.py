@@ -146,6 +146,18 @@ def test_a_program_is_traced_and_its_exit_code_kept(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.json").read_text())["traceEvents"] == trace["traceEvents"]
 
 
+@pytest.mark.parametrize(("arguments", "some"), [((), True), (("--no-ops",), False)])
+def test_operations_inside_of_programs(
+    arguments: tuple[str, ...], some: bool, tmp_path: Path
+) -> None:
+    program, output = tmp_path / "program.py", tmp_path / "trace.json"
+    program.write_text(PROGRAM.replace("[10, 10]", "[300, 300]"))
+    done = weft("trace", *arguments, "--output", str(output), str(program), "5", "0")
+    assert done.returncode == 0, done.stderr
+    kinds = {event.get("cat") for event in files.read(str(output))["traceEvents"]}
+    assert ("op" in kinds) is some
+
+
 def test_processes_leave_recordings_also_when_they_are_ended(tmp_path: Path) -> None:
     program = (
         "import os, signal, weft as tf\n"

@@ -65,6 +65,20 @@ def test_clocks_are_aligned_and_ends_of_transfers_linked() -> None:
     assert 300.0 <= first["ts"] <= 310.0 <= last["ts"] <= 350.0
 
 
+def test_lines_may_come_from_another_process() -> None:
+    line = ["train.py", 9, "<module>", "train = optimizer.minimize(loss)"]
+    update = recording("/job:ps", [["program", "Adam", 1.0, 2.0, 5, 1]], [{"node": "Adam"}])
+    worker = {**RECEIVE, "lines": {**RECEIVE["lines"], "Adam": line, "unused": line}}
+    assert merged([update, worker])["weft"]["lines"] == {**RECEIVE["lines"], "Adam": line}
+
+
+def test_an_arrow_ends_where_a_long_wait_ends() -> None:
+    waits = {**RECEIVE, "events": [["receive", "waits for /job:ps/task:1 w", 100.0, 9e6, 0, 1]]}
+    late = {**SEND, "events": [["send", "send to /job:worker/task:0 w:0", 9e6 + 5090, 90.0, 5, 1]]}
+    first, last = by_kind(merged([late, waits]), "flow")
+    assert 9e6 + 90 <= first["ts"] <= last["ts"] <= 9e6 + 100  # though the send goes on until +180
+
+
 def test_idle_time_has_the_reason_that_ended_last() -> None:
     trace = merged([SEND, RECEIVE])
     names = [(e["name"], e["ts"], e["dur"]) for e in by_kind(trace, "idle")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.runtime.recording import xla_profile
 from weft.runtime.recording.control import CONTROL, packed, unpacked
 from weft.runtime.recording.probes import PROBES
-from weft.runtime.recording.recorder import RECORDER
+from weft.runtime.recording.recorder import RECORDER, Recorder
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +141,14 @@ def test_tasks_that_were_prepared_while_recording_stay_silent_after_it(sess: tf.
     assert len(RECORDER.events) == count
 
 
+@pytest.mark.parametrize("remote", [False, True])
+def test_lines_of_nodes_that_other_processes_run(remote: bool) -> None:
+    recorder = Recorder()
+    tf.constant(1.0, name="elsewhere")
+    recorder.note_graph(tf.get_default_graph(), remote)
+    assert ("elsewhere" in recorder.recording()["lines"]) is remote
+
+
 def test_only_the_latest_events_are_kept(sess: tf.Session) -> None:
     x = tf.constant(1.0) + tf.random_uniform([])
     found = recorded(lambda: [sess.run(x) for _ in range(20)], most=10, operations=False)
@@ -151,3 +161,80 @@ def test_a_recording_that_nobody_stops_ends_by_itself() -> None:
     assert timer is not None
     timer.join()
     assert not RECORDER.is_on
+
+
+# ---- windows of XLA's profile --------------------------------------------------------------------
+
+
+def test_programs_of_many_short_operations_rest_long() -> None:
+    rests = [xla_profile.rest_after(size) for size in (0, 10_000, 1_000_000, 4_000_000)]
+    assert rests[:2] == [0.0, 0.0]  # long operations: nothing is left out
+    assert 0.0 < rests[2] < rests[3] < 60.0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_long_recording_takes_windows(
+    whole: bool, sess: tf.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, feed, _ = training()
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(train, feed)
+    rests: list[int] = []
+    monkeypatch.setattr(xla_profile, "_WINDOW", 0.02)
+    monkeypatch.setattr(xla_profile, "rest_after", lambda size: rests.append(size) or 0.01)
+    CONTROL.start(whole=whole)
+    for _ in range(500 if whole else 100_000):
+        sess.run(train, feed)
+        if len(rests) == 3:
+            break
+    recording, profiles = CONTROL.stop_with_profiles()
+    assert len(rests) == (0 if whole else 3)
+    assert len(profiles) == 1 if whole else len(profiles) >= 3
+    products = [event[2] for event in recording["events"] if event[:2] == ["op", "product"]]
+    steps = [event for event in recording["events"] if event[0] == "step"]
+    assert 0 < len(products) <= len(steps)
+    if whole:
+        assert len(products) == len(steps)
+    elif profiles[2]:
+        assert len(xla_profile.operations_of(profiles[2:3])) > 0
+
+
+def test_the_latest_windows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Session:
+        def stop(self) -> bytes:
+            return b"x" * 40
+
+    monkeypatch.setattr(xla_profile, "_MOST_BYTES", 100)
+    profile = xla_profile.XlaProfile()
+    for _ in range(5):
+        profile._session = Session()
+        profile._end()
+    assert len(profile.stop()) == 2
+
+
+def test_a_profile_of_the_users_is_left_alone(sess: tf.Session, tmp_path: Path) -> None:
+    import jax
+
+    train, feed, _ = training()
+    sess.run(tf.global_variables_initializer())
+    jax.profiler.start_trace(str(tmp_path))
+    found = kinds(recorded(lambda: [sess.run(train, feed) for _ in range(4)]))
+    jax.profiler.stop_trace()
+    assert "step" in found and "op" not in found
+    assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_threads_that_use_jax_first_begin_one_profile(
+    sess: tf.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sess.run(tf.reduce_sum(tf.random_uniform([300, 300])))
+    begun: list[int] = []
+    profile = xla_profile.XlaProfile(whole=True)
+    monkeypatch.setattr(profile, "_begin", lambda: (begun.append(1), time.sleep(0.05)))
+    threads = [threading.Thread(target=profile.start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert begun == [1]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from weft.core.signatures import arguments
 from weft.graph import graph
 from weft.ops.state import variables
 
@@ -144,7 +145,7 @@ _PLACES = {
     "random.set_seed": "weft.set_random_seed",
     "saved_model.load": "weft.saved_model.load_v2",
     "saved_model.save": "weft.saved_model.save",
-    "summary": "weft.lib.summary.summary_ops_v2",
+    "summary": "weft.lib.summary.v2",
 }
 # Namespaces that are one and the same in both.
 _SHARED = frozenset("data distribute estimator keras nest".split())
@@ -187,9 +188,8 @@ def _rearranged(function: Callable[..., Any], words: list[Parameter]) -> Callabl
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return function(**{free[k].in_1: v for k, v in given.arguments.items()}, **fixed)
+        given = arguments(signature, function.__name__, args, kwargs)
+        return function(**{free[k].in_1: v for k, v in given.items()}, **fixed)
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
@@ -246,9 +246,10 @@ class Namespace(ModuleType):
 
 
 def _at(place: str) -> Any:
-    """The object at a dotted place."""
+    """The object at a dotted place; a module of it may not have been imported yet."""
     module, _, name = place.rpartition(".")
-    return getattr(_at(module), name) if module else importlib.import_module(place)
+    owner = _at(module) if module else None
+    return getattr(owner, name) if hasattr(owner, name) else importlib.import_module(place)
 
 
 class _VariableType(type):

@@ -2,6 +2,7 @@
 from typing import Any as _Any
 import builtins as _builtins
 from tensorboard.compat.proto.tfprof_log_pb2 import OpLogProto as OpLogProto
+from weft.lib.profiler import experimental as experimental
 from weft.lib.profiler.op_log import write_op_log as write_op_log
 from weft.lib.profiler.options import ProfileOptionBuilder as ProfileOptionBuilder
 from weft.lib.profiler.profiler import advise as advise

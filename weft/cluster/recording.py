@@ -119,7 +119,9 @@ def _label(graph: RegisteredGraph) -> str:
         parts = graph.plan.graphs
         ends = [node for part in parts for node in (*part.targets, *(n for n, _ in part.fetches))]
         names = [node.name for node in ends if node.definition.transfer is None]
-        graph.__dict__["recorded"] = f"part of {shown(names or [n.name for n in ends[:1]])}"
+        sent = [node.inputs[0][0].name for node in ends if node.definition.transfer == "send"]
+        sends = f"sends {shown(list(dict.fromkeys(sent)))}"
+        graph.__dict__["recorded"] = f"part of {shown(names)}" if names else sends
     label: str = graph.__dict__["recorded"]
     return label
 

@@ -90,6 +90,12 @@ TRACE = _str(
     "Directory in which each process leaves a recording of its steps when it ends: `weft trace "
     "DIRECTORY` shows them all on one time axis.",
 )
+TRACE_OPS = _str(
+    "WEFT_TRACE_OPS",
+    "some",
+    "Which operations inside of compiled programs WEFT_TRACE records: `some` (all of the first "
+    "quarter of a second, then as many as cost little), `all`, `none`.",
+)
 CHECK = _bool("WEFT_CHECK", False, "Verify the graph after every stage.")
 CHECK_NUMERICS = _bool(
     "WEFT_NUMERICS",

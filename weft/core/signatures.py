@@ -4,8 +4,30 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+
+from weft.core.hints import hinted
+
+
+def arguments(
+    signature: inspect.Signature, name: str, args: Sequence[Any], kwargs: Mapping[str, Any],
+    defaults: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """The arguments of a call by name, with defaults if wanted.
+
+    TypeError if they do not fit, as for a function with this name and these parameters; a note
+    tells which parameter may have been meant.
+    """
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        unknown = [key for key in kwargs if key not in signature.parameters]
+        wrong = TypeError(f"{name}() {error}")
+        raise (hinted(wrong, unknown[0], signature.parameters) if unknown else wrong) from None
+    if defaults:
+        bound.apply_defaults()
+    return dict(bound.arguments)
 
 
 def with_parameters_of(
@@ -34,12 +56,7 @@ def with_parameters_of(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{call.__qualname__}() {error}") from None
-            bound.apply_defaults()
-            named = dict(bound.arguments)
+            named = arguments(signature, call.__qualname__, args, kwargs)
             for name in rest:
                 named |= named.pop(name)
             return function(**named)

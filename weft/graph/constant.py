@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-import operator
 from typing import Any
 
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.bytes_memory import FEW, all_bytes
 from weft.core.dtypes import DType
 from weft.core.shapes import Dimension, TensorShape, dims_of
 from weft.graph import shape_fn as s
@@ -96,16 +96,16 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "S":
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
+    if array.dtype == object and array.size > FEW:
+        array = array.copy()  # first: another thread may change what it is a copy of
+        if all_bytes(array):
+            return array
     flat = array.ravel().tolist()
-    if array.dtype == object and operator.countOf(map(type, flat), bytes) == len(flat):
-        return array.copy()
     try:
         flat = list(map(str.encode, flat))  # most often it is all text
     except TypeError:
         flat = [v if type(v) is bytes else _one_to_bytes(v) for v in flat]
-    out = np.empty(len(flat), dtype=object)
-    out[:] = flat
-    return out.reshape(array.shape)
+    return np.fromiter(flat, object, len(flat)).reshape(array.shape)
 
 
 def _one_to_bytes(value: Any) -> bytes:

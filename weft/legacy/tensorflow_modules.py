@@ -105,6 +105,7 @@ python.eager
     tf weft.lib.contrib.eager.modes weft.legacy.internals.eager: context
     tf weft.legacy.internals.eager: execute tape
     weft.legacy.internals.monitoring: monitoring
+    weft.lib.summary.profile: profiler
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features dense_features_v2
@@ -473,7 +474,8 @@ contrib.grid_rnn.python.ops
     tf.contrib.grid_rnn: grid_rnn_cell
 contrib.image.python
 contrib.image.python.ops
-    tf.contrib.image: image_ops
+    tf.contrib.image: dense_image_warp distort_image_ops image_ops interpolate_spline
+        sparse_image_warp
 contrib.kernel_methods.python
     tf.contrib.kernel_methods: kernel_estimators losses
 contrib.kernel_methods.python.mappers
@@ -482,6 +484,11 @@ contrib.linear_optimizer.python
     tf.contrib.linear_optimizer: sdca_optimizer
 contrib.linear_optimizer.python.ops
     tf.contrib.linear_optimizer: sdca_ops sparse_feature_column
+contrib.labeled_tensor.python
+contrib.labeled_tensor.python.ops: tf.contrib.labeled_tensor
+    tf.contrib.labeled_tensor weft.lib.contrib.labeled_tensor.core: core
+    tf.contrib.labeled_tensor: io_ops ops sugar
+    tf.contrib.labeled_tensor.nn: nn
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
@@ -498,8 +505,13 @@ contrib.learn.python.learn: tf.contrib.learn
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.lib.contrib.learn.datasets.mnist: mnist
     weft.lib.contrib.learn.datasets.base: base
-contrib.learn.python.learn.estimators
-    tf.contrib.learn: estimator head model_fn run_config
+contrib.learn.python.learn.estimators: tf.contrib.learn
+    tf.contrib.learn: estimator kmeans logistic_regressor model_fn run_config
+    tf.contrib.learn weft.lib.contrib.learn.models: dnn dnn_linear_combined linear svm
+    weft.lib.contrib.learn.head: head
+    weft.lib.contrib.learn.scores: _sklearn
+    weft.lib.contrib.learn.keys: constants metric_key prediction_key
+contrib.learn.python.learn.utils: tf.contrib.learn.utils
 contrib.learn.python.learn.preprocessing
     tf.contrib.learn.preprocessing: text
 contrib.legacy_seq2seq.python
@@ -511,6 +523,8 @@ contrib.losses.python.losses: tf.contrib.losses
 contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
     tf.contrib.losses.metric_learning: metric_loss_ops
 contrib.metrics.python
+contrib.metrics.python.metrics
+    tf.contrib.metrics: classification
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
 contrib.model_pruning.python
@@ -519,12 +533,17 @@ contrib.model_pruning.python
 contrib.model_pruning.python.layers
     weft.lib.contrib.model_pruning.layers weft.lib.contrib.model_pruning.masks: core_layers layers
         rnn_cells
+contrib.nn.python
+contrib.nn.python.ops: tf.contrib.nn
+    tf.contrib.nn: alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus
 contrib.optimizer_v2: tf.contrib.optimizer_v2
     tf.contrib.optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2
         optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
-    tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
+    tf.contrib.opt: adamax addsign external_optimizer lars_optimizer lazy_adam_optimizer
+        moving_average_optimizer multitask_optimizer_wrapper reg_adagrad_optimizer
+        variable_clipping_optimizer
         nadam_optimizer powersign sign_decay weight_decay_optimizers
 contrib.quantize.python
     weft.lib.contrib.quantize.common: common input_to_ops
@@ -618,7 +637,8 @@ python.tpu.ops
     raw tf.contrib.tpu: tpu_ops
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
-    tf.contrib.training: bucket_ops device_setter evaluation hparam training
+    tf.contrib.training: bucket_ops device_setter evaluation hparam resample training
+    weft.lib.contrib.training.sampling: sampling_ops
 tools
 tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
@@ -756,6 +776,12 @@ RENAMED = {
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
     "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
+    "python.training.checkpoint_ops._load_and_remap_matrix_initializer": (
+        "weft.lib.train.checkpoint.remap.load_and_remap_matrix_initializer"
+    ),
+    "python.training.checkpoint_ops._load_embedding_initializer": (
+        "weft.lib.train.checkpoint.remap.load_embedding_initializer"
+    ),
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),

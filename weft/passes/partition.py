@@ -8,6 +8,7 @@ keeps the frames in step and starts the receives of each iteration.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,7 @@ def partition(graph: ClientGraph, options: PartitionOptions = PLAIN) -> list[Par
         device = used.pop() if used else (graph.nodes[0].device if graph.nodes else "")
         everything = list(range(len(graph.feeds))), list(range(len(graph.fetches)))
         return [Partition(device, graph, *everything)]
+    _read_in_order(graph)
     return _Cutter(graph, options).cut()
 
 
@@ -81,6 +83,37 @@ def follow(graph: ClientGraph) -> None:
         if kind == "next_iteration" or (kind == "enter" and not node.dtypes[0]._is_ref_dtype):
             if node in users:
                 node.device = users[node].device
+
+
+def _read_in_order(graph: ClientGraph) -> None:
+    """Lets what a node waits for come before its read of a variable on another device.
+
+    The value is sent by the variable's device, which would else have nothing to wait for.
+    """
+    names = {node.name for node in graph.nodes}
+    ordered = []
+    for node in graph.nodes:
+        for place, (source, i) in enumerate(node.inputs):
+            away = source.device != node.device and not is_everywhere(source)
+            if away and node.controls and source.dtypes[i]._is_ref_dtype:
+                read = _read_for(node, (source, i), names)
+                node.inputs[place] = (read, 0)
+                ordered.append(read)
+        ordered.append(node)
+    graph.nodes[:] = ordered
+
+
+def _read_for(node: Node, edge: Edge, names: set[str]) -> Node:
+    source, i = edge
+    name = next(
+        name for n in itertools.count() if (name := f"{source.name}/_read_{n}") not in names
+    )
+    names.add(name)
+    dtype = source.dtypes[i].base_dtype
+    return Node(
+        name, REGISTRY["Identity"], {"T": dtype}, [edge], list(node.controls), [dtype],
+        [source.dims[i]], source.op, source.device,
+    )  # fmt: skip
 
 
 class _Cutter:

@@ -38,7 +38,10 @@ _shallow = messages(
             2 feature_lists Features
         """,
         "FeatureList": "1 feature [bytes]",
+        "Batch": "1 features FeatureList",
     },
 )
 ShallowExample, ShallowSequenceExample = _shallow["Example"], _shallow["SequenceExample"]
 ShallowFeatureList = _shallow["FeatureList"]
+# Examples one after the other: the features of all of them, each with its key as one string.
+ShallowBatch = _shallow["Batch"]

@@ -25,6 +25,7 @@ from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside, s
 from weft.passes.pipeline import has_frames
 from weft.passes.ref_reads import is_reference
 from weft.passes.regions.group import group
+from weft.passes.regions.host_gathers import host_gathers
 from weft.passes.regions.host_indexing import index_arithmetic
 from weft.passes.regions.units import Layout, Unit
 from weft.passes.resource_edges import is_cell
@@ -65,7 +66,8 @@ class Plan:
         )
         waits = self.by_tokens or may_wait or any(n.definition.blocking for n in graph.nodes)
         self.in_order = not waits
-        self.on_host: frozenset[Node] = index_arithmetic(graph)
+        gathers = host_gathers(graph) if store.is_host else frozenset()
+        self.on_host: frozenset[Node] = index_arithmetic(graph, gathers)
         self.slots: dict[Edge, int] = {}
         for node in graph.nodes:
             for i in range(len(node.dtypes)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from weft.core.freed_memory import keep_freed_memory
 from weft.graph.shape_fn import Dims
 
 DEFAULT_CONTAINER = "localhost"
@@ -99,12 +100,18 @@ class ResourceStore:
     """
 
     def __init__(self, device: Any = None) -> None:
+        keep_freed_memory()
         self.device = device  # the jax device that programs run on; None: jax's default
         self.lock = threading.RLock()
         self.generation = 0
         self.shape_epoch = 0
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self.rng: dict[str, np.ndarray] = {}
+
+    @property
+    def is_host(self) -> bool:
+        """Whether programs run in the memory of the host."""
+        return self.device is None or self.device.platform == "cpu"
 
     @functools.cached_property
     def functions(self) -> dict[Any, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 Json = dict[str, Any]
+_INSIDE = 0.5  # microseconds: times since 1970 are not exacter than half of this
 
 
 def link(events: Sequence[Json]) -> list[Json]:
@@ -41,6 +42,10 @@ def _arrow(number: int, send: Json, receive: Json) -> list[Json]:
 
 
 def flow_time(event: Json) -> float:
-    """The time of a flow event: inside of the event that it is drawn from, near its end."""
-    at: float = event["ts"] + event["dur"] * 0.999
-    return at
+    """The time of a flow event: just inside of the event that it is drawn from.
+
+    A send may end after what it sent was received, so its arrow leaves it at the beginning.
+    """
+    start: float = event["ts"]
+    inside = min(_INSIDE, event["dur"] / 2)
+    return start + (inside if event.get("cat") == "send" else event["dur"] - inside)

@@ -50,7 +50,7 @@ def merged(recordings: Sequence[Json], together: bool = False) -> Json:
     """
     if together:
         recordings = _of_common_time(recordings)
-    lines = {name: line for each in recordings for name, line in each.get("lines", {}).items()}
+    lines = _lines(recordings)
     tensors = _sent(recordings)
     events: list[Json] = []
     for pid, recording in enumerate(recordings):
@@ -60,6 +60,14 @@ def merged(recordings: Sequence[Json], together: bool = False) -> Json:
         "displayTimeUnit": "ms",
         "weft": {"lines": lines},
     }
+
+
+def _lines(recordings: Sequence[Json]) -> Json:
+    """Node -> line, of the nodes that events are about: who knows it may be another process."""
+    details = [detail for each in recordings for detail in each["details"] if detail]
+    used = {name for d in details for name in (d.get("node"), *d.get("nodes", ()))}
+    known = [item for each in recordings for item in each.get("lines", {}).items()]
+    return {name: line for name, line in known if name in used}
 
 
 def _of_common_time(recordings: Sequence[Json]) -> list[Json]:

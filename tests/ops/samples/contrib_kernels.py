@@ -3,7 +3,12 @@
 from tests.ops.sample import skip
 
 _WHY = "TensorFlow 2 has none to compare with; tested in tests/contrib/test_small_kernels.py"
+_IMAGES = "TensorFlow 2 has none to compare with; tested in tests/contrib/test_image_warps.py"
 SAMPLES = [
+    skip("AdjustHsvInYiq", _IMAGES),
+    skip("ImageConnectedComponents", _IMAGES),
+]
+SAMPLES += [
     skip(name, _WHY)
     for name in (
         "DecodeAudio", "DecodeAudioV2", "DecodeLibsvm", "DecodeVideo", "EncodeAudio",

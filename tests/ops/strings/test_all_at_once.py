@@ -35,12 +35,18 @@ REPLACED = [
     (r"[\d_]+", "", ["a1_2b", "3"], [b"ab", b""]),
     ("a", r"<\0>", ["banana"], [b"b<a>n<a>n<a>"]),
     (".", "x", ["ab"], [b"xx"]),
+    ("[^a-z]+", "#", ["a\0\0b1", "\0", "c"], [b"a#b#", b"#", b"c"]),
+    ("[^a-z]", "\0", ["a1", "2"], [b"a\0", b"\0"]),
+    ("[^a]+", "é", ["abbbbbbba", "b" * 1000], ["aéa".encode(), "é".encode()]),
+    ("-+", "aa", ["a--b-", "---"], [b"aaabaa", b"aa"]),
+    ("x", "", [], []),
 ]
 
 
 @pytest.mark.parametrize(("pattern", "rewrite", "texts", "wanted"), REPLACED)
 def test_simple_expressions_replace_as_re2_does(sess, pattern, rewrite, texts, wanted):
-    assert _values(sess, tf.regex_replace(texts, pattern, rewrite)) == wanted
+    given = tf.constant(texts, tf.string)
+    assert _values(sess, tf.regex_replace(given, pattern, rewrite)) == wanted
 
 
 def test_a_range_that_goes_backwards_is_refused(sess):
@@ -152,7 +158,8 @@ LENGTHS = [(4, 16), (8, 16), (4, 7), (1, 16), (5, 5), (0, 100)]
 
 @pytest.mark.parametrize(("least", "most"), LENGTHS)
 @pytest.mark.parametrize("lowest", [0, 1])
-def test_hashes_of_many_strings_are_those_of_each(least, most, lowest):
+@pytest.mark.parametrize("of", [list, lambda texts: np.fromiter(texts, object, len(texts))])
+def test_hashes_of_many_strings_are_those_of_each(least, most, lowest, of):
     from weft.ops.kit.hashing import farm_hash
 
     random = np.random.RandomState(most)
@@ -160,7 +167,7 @@ def test_hashes_of_many_strings_are_those_of_each(least, most, lowest):
         random.randint(lowest, 256, random.randint(least, most + 1)).astype(np.uint8).tobytes()
         for _ in range(5000)
     ]
-    found = farm_hash(texts)
+    found = farm_hash(of(texts))
     assert found[:300].tolist() == [int(farm_hash([text])[0]) for text in texts[:300]]
 
 

@@ -43,7 +43,10 @@ class _Door:
         spec = PathFinder.find_spec(name, path)
         if spec is None or not spec.origin or not spec.origin.endswith(".py"):
             return False
-        self.users_code = self.users_code or _users_code()
+        if self.users_code is None:
+            self.busy = True  # what it imports is Python's own, whatever its name
+            self.users_code = _users_code()
+            self.busy = False
         return self.users_code.is_users(spec.origin)
 
     def open(self):

@@ -45,7 +45,7 @@ def run(arguments: Any) -> int:
     from weft.runtime.recording.environment import SUFFIX
 
     with tempfile.TemporaryDirectory(prefix="weft-profile-") as folder:
-        environment = {**os.environ, flags.TRACE.name: folder}
+        environment = {**os.environ, flags.TRACE.name: folder, flags.TRACE_OPS.name: "all"}
         command = [sys.executable, "-m", "weft", "run", arguments.target, *arguments.args]
         code = subprocess.run(command, env=environment, check=False).returncode
         files = sorted(Path(folder).glob(f"*{SUFFIX}"))

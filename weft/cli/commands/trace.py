@@ -130,6 +130,8 @@ def _run_program(arguments: Any) -> tuple[Json, int]:
 
     with tempfile.TemporaryDirectory(prefix="weft-trace-") as folder:
         environment = {**os.environ, flags.TRACE.name: folder}
+        if arguments.no_ops:
+            environment[flags.TRACE_OPS.name] = "none"
         command = [sys.executable, "-m", "weft", "run", arguments.target, *arguments.args]
         code = subprocess.run(command, env=environment, check=False).returncode
         if code:

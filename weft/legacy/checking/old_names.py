@@ -18,7 +18,19 @@ from weft.legacy.old.table import Row
 # Names that today's strings, lists and dictionaries have: no sign of an old program.
 _EVERYDAY = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind)
-) | {"next", "message", "decode", "value", "node", "A", "H", "ix", "hold", "unescape"}
+) | {
+    "next",
+    "message",
+    "decode",
+    "value",
+    "node",
+    "A",
+    "H",
+    "ix",
+    "hold",
+    "unescape",
+    "newbyteorder",
+}
 
 # Rows of built-in names that only Python 2 had.
 BUILTINS = {name: row for (holder, name), row in table.NAMES.items() if holder == "builtins"}

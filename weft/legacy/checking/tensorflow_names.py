@@ -79,7 +79,7 @@ def is_called_as_before_1_0(path: str, after: str) -> bool:
     first = re.match(r"\s*\(\s*([^,()=]*)(=(?!=))?", after)
     if first is None:
         return False
-    if "cross_entropy" in name:
+    if "cross_entropy" in name or name.endswith("_loss"):
         return bool(first[1].strip()) and not first[2]
     keyword = first[1].strip() if first[2] else ""
     return keyword in ("concat_dim", "split_dim") or bool(re.fullmatch(r"-?\d+\s*", first[1]))

@@ -42,10 +42,15 @@ def having(holder: Any, name: str) -> Any:
     if isinstance(holder, ModuleType):
         return _module_having(holder, name)
     row = table.member(holder, name)
-    if row is None or hasattr(holder, name):
+    if row is None or _has(holder, name):
         return holder
     notices.tell(row)
     return SimpleNamespace(**{name: _member(row, holder)})
+
+
+def _has(holder: Any, name: str) -> bool:
+    """Whether an object has a name, without its `__getattr__`, which Python 2 did not ask."""
+    return hasattr(type(holder), name) or name in getattr(holder, "__dict__", ())
 
 
 def _module_having(holder: ModuleType, name: str) -> Any:

@@ -8,6 +8,7 @@ import html
 import inspect
 import io
 import json
+import numbers
 import os
 import pickle
 import platform
@@ -15,7 +16,7 @@ import random as random_module
 import re
 import ssl
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -145,6 +146,41 @@ def message(error: BaseException) -> Any:
     return error.args[0] if len(error.args) == 1 else ""
 
 
+def is_sequence(value: Any) -> bool:
+    """Whether elements can be taken of a value by number."""
+    return hasattr(value, "__getitem__") and not isinstance(value, dict)
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether values can be taken of a value by key."""
+    return hasattr(value, "__getitem__") and hasattr(value, "keys")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number."""
+    return isinstance(value, numbers.Number)
+
+
+def request_get_host(request: Any) -> Any:
+    """`Request.get_host()`."""
+    return request.host
+
+
+def request_get_type(request: Any) -> Any:
+    """`Request.get_type()`."""
+    return request.type
+
+
+def request_get_data(request: Any) -> Any:
+    """`Request.get_data()`."""
+    return request.data
+
+
+def get_slice(values: list[Any], start: int, end: int) -> list[Any]:
+    """`list.__getslice__`."""
+    return list.__getitem__(values, slice(start, end))
+
+
 def _property(new: str) -> Callable[[FunctionType], Any]:
     return lambda function: getattr(function, new)
 
@@ -158,6 +194,11 @@ func_name, func_code, func_defaults, func_globals, func_doc, func_dict, func_clo
 def im_func(method: MethodType) -> Any:
     """The function of a method."""
     return method.__func__
+
+
+def plain_function(function: FunctionType) -> FunctionType:
+    """The function of a method of a class: itself."""
+    return function
 
 
 def im_self(method: MethodType) -> Any:
@@ -191,9 +232,17 @@ def load(file: Any, **options: Any) -> Any:
         del opened
 
 
+def _bytes_of(text: str) -> bytes:
+    """The bytes that text stands for, where each is a character or is kept in one."""
+    try:
+        return text.encode("latin1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape")
+
+
 def loads(data: Any, **options: Any) -> Any:
     """`pickle.loads`, of text and of what Python 2 wrote."""
-    stream = io.BytesIO(data.encode("latin1") if isinstance(data, str) else data)
+    stream = io.BytesIO(_bytes_of(data) if isinstance(data, str) else data)
     return load(stream, **options)
 
 
@@ -206,17 +255,27 @@ def dump(value: Any, file: Any, *args: Any, **options: Any) -> None:
         pickle.dump(value, file, *args, **options)
 
 
+class _Hash:
+    """A hash object that takes text."""
+
+    def __init__(self, name: str, data: Any, options: Any) -> None:
+        self._name, self._made = name, getattr(hashlib, name)(**options)
+        self.update(data)
+
+    def update(self, data: Any) -> None:
+        """Goes on with more data."""
+        if isinstance(data, str):
+            notices.tell_of(f"hashlib.{self._name}", "of text", "text.encode()")
+            data = data.encode("utf-8", "surrogateescape")
+        self._made.update(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+
 def _of_text(name: str) -> Callable[..., Any]:
     """The hash function of that name, also of text."""
-    function = getattr(hashlib, name)
-
-    def call(data: Any = b"", **options: Any) -> Any:
-        if isinstance(data, str):
-            notices.tell_of(f"hashlib.{name}", "of text", "text.encode()")
-            data = data.encode()
-        return function(data, **options)
-
-    return call
+    return lambda data=b"", **options: _Hash(name, data, options)
 
 
 md5, sha1, sha224, sha256, sha384, sha512 = map(
@@ -225,9 +284,10 @@ md5, sha1, sha224, sha256, sha384, sha512 = map(
 
 
 def sample(population: Any, k: int, **options: Any) -> list[Any]:
-    """`random.sample`, also from a set, in the order the set has."""
-    if isinstance(population, set | frozenset):
-        notices.tell_of("random.sample", "from a set", "a tuple of it")
+    """`random.sample`, also from a set, in the order the set has, or from an array."""
+    if not isinstance(population, Sequence):
+        kind = "a set" if isinstance(population, Set) else "what is no sequence"
+        notices.tell_of("random.sample", f"from {kind}", "a tuple of it")
         population = tuple(population)
     return random_module.sample(population, k, **options)
 

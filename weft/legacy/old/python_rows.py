@@ -41,10 +41,17 @@ _STRING = {
     "maketrans": "builtins.str.maketrans",
     **{
         name: f"builtins.str.{name}"
-        for name in "lower upper split strip lstrip rstrip replace find rfind zfill count".split()
+        for name in (
+            "lower upper split strip lstrip rstrip replace find rfind zfill count capitalize ljust"
+            " rjust center index rindex swapcase expandtabs"
+        ).split()
     },
     "join": f"{_OWN}.join",
+    "joinfields": f"{_OWN}.join",
+    "splitfields": "builtins.str.split",
+    "translate": "weft.legacy.old.python2.strings.translate",
     "atoi": "builtins.int",
+    "atol": "builtins.int",
     "atof": "builtins.float",
 }
 
@@ -65,6 +72,11 @@ _TYPES = {
     "InstanceType": "builtins.object",
     "FileType": "io.IOBase",
     "NoneType": f"{_OWN}.NONE_TYPE",
+    "ComplexType": "builtins.complex",
+    "DictionaryType": "builtins.dict",
+    "SliceType": "builtins.slice",
+    "XRangeType": "builtins.range",
+    "UnboundMethodType": "types.FunctionType",
 }
 
 _PYTHON2_MODULES = {
@@ -102,6 +114,9 @@ _PYTHON2_MODULES = {
     "UserString": f"{_MODULES}.user_types",
     "sets": f"{_MODULES}.sets",
     "md5": f"{_MODULES}.md5",
+    "sha": f"{_MODULES}.sha",
+    "new": f"{_MODULES}.new",
+    "dircache": f"{_MODULES}.dircache",
     "repr": "reprlib",
 }
 
@@ -113,7 +128,7 @@ _BUILTINS = {
     "cmp": f"{_PYTHON2}.cmp",
     "coerce": f"{_PYTHON2}.coerce",
     "execfile": f"{_PYTHON2}.execfile",
-    "file": f"{_PYTHON2}.open_",
+    "file": f"{_PYTHON2}.file",
     "intern": "sys.intern",
     "long": "builtins.int",
     "raw_input": "builtins.input",
@@ -318,6 +333,9 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "div": "operator.floordiv",
             "isCallable": "builtins.callable",
             "sequenceIncludes": "operator.contains",
+            "isSequenceType": f"{_OWN}.is_sequence",
+            "isMappingType": f"{_OWN}.is_mapping",
+            "isNumberType": f"{_OWN}.is_number",
         },
     ),
     (
@@ -334,6 +352,19 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "viewvalues": "builtins.dict.values",
         },
     ),
+    (
+        "method",
+        PYTHON_3,
+        "collections.abc.Mapping",
+        {"has_key": "collections.abc.Mapping.__contains__"},
+    ),
+    (
+        "method",
+        PYTHON_3,
+        "urllib.request.Request",
+        {name: f"{_OWN}.request_{name}" for name in ("get_host", "get_type", "get_data")},
+    ),
+    ("method", PYTHON_3, "builtins.list", {"__getslice__": f"{_OWN}.get_slice"}),
     ("method", PYTHON_3, "collections.abc.Iterator", {"next": "builtins.next"}),
     ("method", PYTHON_3, "builtins.str", {"decode": f"{_OWN}.decode"}),
     ("property", PYTHON_3, "builtins.BaseException", {"message": f"{_OWN}.message"}),
@@ -341,7 +372,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "property",
         PYTHON_3,
         "types.FunctionType",
-        {old: f"{_OWN}.{old}" for old in _FUNCTIONS},
+        {old: f"{_OWN}.{old}" for old in _FUNCTIONS} | {"im_func": f"{_OWN}.plain_function"},
     ),
     (
         "property",

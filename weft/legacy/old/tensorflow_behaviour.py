@@ -106,6 +106,24 @@ def sigmoid_cross_entropy_with_logits(*args: Any, **kwargs: Any) -> Any:
     return _cross_entropy("sigmoid_cross_entropy_with_logits", args, kwargs)
 
 
+def _sampled(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A loss that was called with `inputs, labels` in these places: labels are whole numbers."""
+    if len(args) > 3 and weft.convert_to_tensor(args[2]).dtype.is_floating:
+        _tell(f"nn.{name}", f"tf.nn.{name}(weights, biases, labels, inputs, ...)")
+        args = (*args[:2], args[3], args[2], *args[4:])
+    return getattr(weft.nn, name)(*args, **kwargs)
+
+
+def nce_loss(*args: Any, **kwargs: Any) -> Any:
+    """Noise-contrastive estimation."""
+    return _sampled("nce_loss", args, kwargs)
+
+
+def sampled_softmax_loss(*args: Any, **kwargs: Any) -> Any:
+    """Cross entropy with some of the classes."""
+    return _sampled("sampled_softmax_loss", args, kwargs)
+
+
 def define_flag(name: str, value: Any) -> None:
     """Defines a flag that is set: `FLAGS.vocabulary = 100`."""
     from absl import flags

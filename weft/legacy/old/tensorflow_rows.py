@@ -65,6 +65,8 @@ WRITTEN = {
 REARRANGED = (
     "concat",
     "image.resize_images",
+    "nn.nce_loss",
+    "nn.sampled_softmax_loss",
     "nn.sigmoid_cross_entropy_with_logits",
     "nn.softmax_cross_entropy_with_logits",
     "nn.sparse_softmax_cross_entropy_with_logits",
@@ -75,6 +77,7 @@ REARRANGED = (
 _MODULES = {
     "tensorflow.models": "",
     "tensorflow.models.rnn": "",
+    "tensorflow.models.rnn.linear": "weft.legacy.old.modules.tensorflow_linear",
     "tensorflow.models.rnn.rnn": "weft.legacy.old.modules.tensorflow_rnn",
     "tensorflow.models.rnn.rnn_cell": "weft.nn.rnn_cell",
     "tensorflow.models.rnn.seq2seq": "weft.contrib.legacy_seq2seq",

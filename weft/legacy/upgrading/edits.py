@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import itertools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -27,6 +29,23 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[done:]])
 
 
+class Places:
+    """The offsets of the nodes of a tree in the text it was made of."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = _lines(text)
+        self._starts = [0, *itertools.accumulate(map(len, self._lines))]
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """(the offset of the first character, the one after the last)."""
+        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self._offset(node.lineno, node.col_offset), end
+
+    def _offset(self, line: int, column: int) -> int:
+        before = self._lines[line - 1].encode()[:column].decode()  # columns count bytes
+        return self._starts[line - 1] + len(before)
+
+
 def import_place(text: str, tree: ast.Module | None) -> int:
     """Where a new import can stand: after the docstring and what is imported from the future."""
     after = 0
@@ -35,7 +54,12 @@ def import_place(text: str, tree: ast.Module | None) -> int:
         if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             break
         after = node.end_lineno or node.lineno
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
     while after < len(lines) and re.match(r"#|\s*$", lines[after]):
         after += 1
     return sum(map(len, lines[:after]))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as Python counts them: a form feed ends none."""
+    return list(io.StringIO(text, newline=""))

@@ -70,13 +70,32 @@ class OldNames:
         return root in self._own or (_found(root) and _found(module))
 
     def _of_from(self, statement: Import) -> Iterator[Edit]:
+        if [alias.name for alias in statement.names] == ["*"]:
+            yield from self._of_star(statement)
+            return
         places = {alias: self._place(str(statement.module), alias) for alias in statement.names}
         if not any(places.values()):
             return
         rest = [_written(alias) for alias in statement.names if places[alias] is None]
         parts = [f"from {statement.module} import {', '.join(rest)}"] if rest else []
-        parts += [_import_of(place, alias) for alias, place in places.items() if place is not None]
+        parts += [
+            _import_of(place, alias.bound or alias.name)
+            for alias, place in places.items()
+            if place is not None
+        ]
         yield Edit(statement.start, statement.end, "; ".join(parts))
+
+    def _of_star(self, statement: Import) -> Iterator[Edit]:
+        """`from types import *`, and of the old names those that the file uses."""
+        used = {chain.parts[0].text for chain in self._source.scan.chains}
+        rows = {name: old_names.name_row(f"{statement.module}.{name}") for name in sorted(used)}
+        parts = [
+            _import_of(row.substitute, name)
+            for name, row in rows.items()
+            if row is not None and row.substitute and not row.substitute.startswith("pip ")
+        ]
+        if parts:
+            yield Edit(statement.end, statement.end, "".join(f"; {part}" for part in parts))
 
     def _place(self, module: str, alias: Alias) -> str | None:
         """Where a name that is imported from a module is today; None: where it was."""
@@ -136,11 +155,23 @@ class OldNames:
         return module.replace(".", "_") + place.removeprefix(module)
 
     def _of_methods(self) -> Iterator[Edit]:
+        of_modules = self._names_of_modules()
         for statement in self._source.scan.statements:
             for i, token in enumerate(statement[1:], 1):
                 if statement[i - 1].text == "." and token.kind == "name":
+                    if token.start in of_modules:
+                        continue
                     called = [each.text for each in statement[i + 1 : i + 2]] == ["("]
                     yield from self._of_method(token, called)
+
+    def _names_of_modules(self) -> set[int]:
+        """The offsets of the names that are taken of what was imported: `np.fromstring`."""
+        return {
+            part.start
+            for chain in self._source.scan.chains
+            if self._names.meanings(chain.path)
+            for part in chain.parts[1:]
+        }
 
     def _of_method(self, token: Token, called: bool) -> Iterator[Edit]:
         row = old_names.member_row(token.text, self._names.roots)
@@ -163,13 +194,17 @@ def _written(alias: Alias) -> str:
     return f"{alias.name} as {alias.bound}" if alias.bound else alias.name
 
 
-def _import_of(place: str, alias: Alias) -> str:
-    module, _, name = place.rpartition(".")
-    bound = alias.bound or alias.name
-    if not module or _found(place):
+def _import_of(place: str, bound: str) -> str:
+    """A statement that makes a name mean what is at a place."""
+    if "." not in place or _found(place):
         return f"import {place} as {bound}"
-    renamed = "" if name == bound else f" as {bound}"
-    return f"from {module} import {name}{renamed}"
+    module = _module_of(place)
+    name = place.removeprefix(f"{module}.")
+    if "." in name:  # of a class: `builtins.str.lower`
+        return (
+            f"{bound} = {name}" if module == "builtins" else f"import {module}; {bound} = {place}"
+        )
+    return f"from {module} import {name}{'' if name == bound else f' as {bound}'}"
 
 
 def _module_of(place: str) -> str:

@@ -20,7 +20,7 @@ from weft.legacy.checking.sources import (
     source_of,
 )
 from weft.legacy.checking.versions import agree
-from weft.legacy.upgrading import python2, tensorflow_names
+from weft.legacy.upgrading import neighbours, one_element, python2, tensorflow_names
 from weft.legacy.upgrading.edits import Edit, apply, import_place
 from weft.legacy.upgrading.old_names import OldNames
 
@@ -72,7 +72,8 @@ def _translated(source: Source, notes: list[str]) -> Source:
     if text is None:
         notes.append(f"{source.path}: is Python 2, and was not translated")
         return source
-    return source_of(source.path, text)
+    translated = source_of(source.path, text)
+    return source_of(source.path, apply(text, neighbours.edits(translated)))
 
 
 def _edits(
@@ -82,6 +83,7 @@ def _edits(
     found = [
         *tensorflow_names.edits_of_imports(source, reader.is_own_file),
         *tensorflow_names.edits_of_chains(source, names, scopes),
+        *one_element.edits(source, names),
     ]
     old = OldNames(source, names, scopes, own, python)
     needed = set(old.imports)

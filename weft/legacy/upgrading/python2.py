@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from weft.legacy.checking import old_names
 from weft.legacy.checking.sources import parse
-from weft.legacy.upgrading.edits import Edit, apply, import_place
+from weft.legacy.upgrading.edits import Edit, Places, apply, import_place
 
 _RUNTIME = "__weft_python2__"
 _RUNTIME_IMPORT = f"import weft.legacy.old.python2.runtime as {_RUNTIME}\n"
@@ -27,7 +27,14 @@ def translated(text: str) -> str | None:
     if _RUNTIME in new:
         place = import_place(new, parse(new))
         new = new[:place] + _RUNTIME_IMPORT + new[place:]
-    return new
+    return _with_line_ends(new, text)
+
+
+def _with_line_ends(new: str, text: str) -> str:
+    """A translated text with the ends of lines that it had."""
+    new = new if text.endswith("\n") else new.removesuffix("\n")
+    ends_in_both = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    return new.replace("\n", "\r\n") if ends_in_both else new
 
 
 def _with_meaning(tree: ast.Module) -> ast.Module:
@@ -49,10 +56,7 @@ class _Differences:
     """The edits that make the text of one tree that of another: the smallest parts that differ."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines(keepends=True)
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line))
+        self._places = Places(text)
 
     def edits(self, old: ast.Module, new: ast.Module) -> list[Edit]:
         """The edits of a whole file."""
@@ -80,18 +84,12 @@ class _Differences:
         return found
 
     def _written(self, old: ast.expr | ast.stmt, new: ast.AST) -> Edit:
-        start = self._offset(old.lineno, old.col_offset)
-        end = self._offset(old.end_lineno or old.lineno, old.end_col_offset or 0)
+        start, end = self._places.span(old)
         text = ast.unparse(new)
         if isinstance(new, ast.expr) and not isinstance(new, ast.Call | ast.Name | ast.Attribute):
             text = f"({text})"
         indent = " " * old.col_offset if isinstance(old, ast.stmt) else ""
         return Edit(start, end, text.replace("\n", f"\n{indent}"))
-
-    def _offset(self, line: int, column: int) -> int:
-        """The offset of a place in a tree, whose columns count bytes."""
-        before = self._lines[line - 1].encode()[:column].decode()
-        return self._starts[line - 1] + len(before)
 
 
 def _pairs(old: object, new: object) -> list[tuple[ast.AST, ast.AST]] | None:

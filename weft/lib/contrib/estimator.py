@@ -20,6 +20,8 @@ from weft.lib.estimator.early_stopping import stop_if_lower_hook as stop_if_lowe
 from weft.lib.estimator.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
 from weft.lib.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
 from weft.lib.estimator.extenders import add_metrics as add_metrics
+from weft.lib.estimator.extenders import clip_gradients_by_norm as clip_gradients_by_norm
+from weft.lib.estimator.extenders import forward_features as forward_features
 from weft.lib.estimator.functions import call_logit_fn as call_logit_fn
 from weft.lib.estimator.heads.canned import (
     CannedBinaryHead,

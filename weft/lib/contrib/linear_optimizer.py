@@ -18,7 +18,6 @@ from weft.lib.contrib.layers.feature_column_ops import weighted_sum_from_feature
 from weft.lib.contrib.layers.feature_parsing import transform_features
 from weft.lib.contrib.layers.sparse_columns import _SparseColumn, _WeightedSparseColumn
 from weft.lib.estimator.canned import sdca
-from weft.lib.estimator.spec import ModeKeys
 from weft.lib.feature_column import linear as linear_columns
 from weft.ops.array import array, fill, gather
 from weft.ops.array.join import concat
@@ -139,27 +138,28 @@ _BIAS = "tf_virtual_bias_column"
 def model_fn_of(head: Any, feature_columns: Any, optimizer: SDCAOptimizer, loss_type: str) -> Any:
     """The model function of a linear model of `tf.contrib.layers` columns."""
 
-    def model_fn(features: Any, labels: Any, mode: Any, config: Any) -> Any:
-        del config
-        given = tuple(features.values())
+    def model_fn(features: Any, labels: Any, mode: Any, config: Any = None) -> Any:
+        named = features if isinstance(features, dict) else {"": features}
+        given = tuple(named.values())
         with variable_scope("linear", values=given, partitioner=optimizer.partitioner) as scope:
-            tensors = {**features, **transform_features(features, feature_columns)}
+            tensors = {**named, **transform_features(named, feature_columns)}
             logits, variables, bias = weighted_sum_from_feature_columns(
                 tensors, feature_columns, 1, scope=scope
             )
-        if mode != ModeKeys.TRAIN:
-            return head.create_estimator_spec(features, mode, logits, labels=labels)
-        column = real_valued_column(_BIAS)
-        tensors[column] = fill.ones([array.shape(labels)[0], 1])
-        model, train_op = optimizer.get_train_step(
-            {**variables, column: [bias]}, head._weight_column, loss_type, tensors, labels,
-            get_global_step(),
-        )  # fmt: skip
-        spec = head.create_estimator_spec(
-            features, mode, logits, labels=labels, train_op_fn=lambda _: train_op
-        )
-        hooks = (*spec.training_chief_hooks, sdca.UpdateWeights(model, train_op))
-        return spec._replace(training_chief_hooks=hooks)
+        hooks: list[Any] = []
+
+        def train(loss: Any) -> Any:
+            column = real_valued_column(_BIAS)
+            tensors[column] = fill.ones([array.shape(labels)[0], 1])
+            model, train_op = optimizer.get_train_step(
+                {**variables, column: [bias]}, head.weight_column_name, loss_type, tensors, labels,
+                get_global_step(),
+            )  # fmt: skip
+            hooks.append(sdca.UpdateWeights(model, train_op))
+            return train_op
+
+        made = head.create_model_fn_ops(named, mode, labels, train, logits)
+        return made._replace(training_chief_hooks=[*made.training_chief_hooks, *hooks])
 
     return model_fn
 

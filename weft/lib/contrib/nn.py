@@ -10,9 +10,10 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.array import array
 from weft.ops.math import casts, math
-from weft.ops.nn import cross_entropy
+from weft.ops.nn import activations, cross_entropy
 from weft.ops.nn.activations import nth_element as nth_element
 from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
+from weft.ops.nn.sampled_losses import sampled_softmax_loss
 from weft.ops.random import random
 
 # What dropped units become: the value that a scaled exponential unit tends to on the left.
@@ -78,3 +79,33 @@ def deprecated_flipped_sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """`tf.nn.sigmoid_cross_entropy_with_logits` with logits before labels."""
     return cross_entropy.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
+
+
+def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: str | None = None) -> Tensor:
+    """`alpha * log(1 + exp(x / alpha))`, at most `clip`: nearer to `relu` as alpha is smaller."""
+    with name_scope(name, "scaled_softplus", [x, alpha] + ([] if clip is None else [clip])):
+        x = convert_to_tensor(x, name="x")
+        alpha = convert_to_tensor(alpha, dtype=x.dtype, name="alpha")
+        smooth = alpha * activations.softplus(x / alpha)
+        if clip is None:
+            return smooth
+        return math.minimum(smooth, convert_to_tensor(clip, dtype=x.dtype, name="clip"))
+
+
+def sampled_sparse_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str = "sampled_sparse_softmax_loss",
+) -> Tensor:
+    """`tf.nn.sampled_softmax_loss` of one true class for each example."""
+    return sampled_softmax_loss(
+        weights, biases, labels, inputs, num_sampled, num_classes, 1, sampled_values,
+        remove_accidental_hits, partition_strategy, name,
+    )  # fmt: skip

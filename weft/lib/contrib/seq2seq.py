@@ -1,5 +1,26 @@
-"""tf.contrib.seq2seq: decoders, helpers and attention, re-exported from where they are made."""
+"""tf.contrib.seq2seq: decoders, helpers and attention, re-exported from where they are made.
 
+Decoder functions are those of TensorFlow 1.0 and 1.1; later versions have none.
+"""
+
+from weft.lib.contrib.decoder_functions import (
+    attention_decoder_fn_inference as attention_decoder_fn_inference,
+)
+from weft.lib.contrib.decoder_functions import (
+    attention_decoder_fn_train as attention_decoder_fn_train,
+)
+from weft.lib.contrib.decoder_functions import (
+    dynamic_rnn_decoder as dynamic_rnn_decoder,
+)
+from weft.lib.contrib.decoder_functions import (
+    prepare_attention as prepare_attention,
+)
+from weft.lib.contrib.decoder_functions import (
+    simple_decoder_fn_inference as simple_decoder_fn_inference,
+)
+from weft.lib.contrib.decoder_functions import (
+    simple_decoder_fn_train as simple_decoder_fn_train,
+)
 from weft.lib.rnn.attention import AttentionMechanism as AttentionMechanism
 from weft.lib.rnn.attention import BahdanauAttention as BahdanauAttention
 from weft.lib.rnn.attention import LuongAttention as LuongAttention

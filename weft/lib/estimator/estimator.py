@@ -40,6 +40,7 @@ from weft.ops.state.global_step import _get_or_create_global_step_read, get_glob
 _MAY_BE_OVERRIDDEN = {
     "model_fn",
     "_create_and_assert_global_step",
+    "_eval_metrics",
     "_export_all_saved_models",
     "latest_checkpoint",
 }
@@ -262,9 +263,11 @@ class Estimator(ModelCalls):
     def _build_eval(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], Any, Any]:
         """(scaffold, update of the metrics, metrics, hooks of the input, those of the model)"""
         spec, input_hooks = _model_on_input(self, input_fn, ModeKeys.EVAL)
-        metrics = eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
-        update_op, values = eval_results.split_metrics(metrics)
+        update_op, values = eval_results.split_metrics(self._eval_metrics(spec))
         return spec.scaffold, update_op, values, input_hooks, spec.evaluation_hooks
+
+    def _eval_metrics(self, spec: Any) -> dict[str, Any]:
+        return eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
 
     def _evaluate_run(
         self,

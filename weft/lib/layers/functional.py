@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core.signatures import arguments
+
 _ARGUMENTS = {
     "inputs": "a tensor.",
     "units": "how many values come out.",
@@ -66,9 +68,7 @@ def functional(
     signature = inspect.Signature(parameters, return_annotation="Tensor")
 
     def apply(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
+        given = arguments(signature, name, args, kwargs)
         inputs = given.pop("inputs")
         if shares:
             given.update(_reuse=given.pop("reuse"), _scope=given["name"])

@@ -34,7 +34,7 @@ class AttentionWrapperState(
         ),
     )
 ):
-    """The state of an AttentionWrapper."""
+    """What an `AttentionWrapper` hands on: its cell's state, what it attended to, and when."""
 
     __slots__ = ()
 

@@ -109,8 +109,8 @@ class BasicRNNCell(_UnitCell):
         (True, [2, 4])
     """
 
-    def build(self, inputs_shape: Any) -> None:
-        self._build_gates(inputs_shape, 1)
+    def build(self, input_shape: Any) -> None:
+        self._build_gates(input_shape, 1)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         check_rnn_cell_input_dtypes([inputs, state])
@@ -152,8 +152,8 @@ class GRUCell(_UnitCell):
         self._kernel_initializer = initializers.get(kernel_initializer)
         self._bias_initializer = initializers.get(bias_initializer)
 
-    def build(self, inputs_shape: Any) -> None:
-        rows = self._checked_depth(inputs_shape) + self._num_units
+    def build(self, input_shape: Any) -> None:
+        rows = self._checked_depth(input_shape) + self._num_units
         # Gates start open: the state is kept until the cell learns otherwise.
         ones = constant_initializer(1.0, dtype=self.dtype)
         self._gate_kernel, self._gate_bias = self._pair("gates", rows, 2 * self._num_units, ones)
@@ -270,8 +270,8 @@ class BasicLSTMCell(JoinableState, _UnitCell):
         self._set_state(num_units, state_is_tuple)
         self._forget_bias = forget_bias
 
-    def build(self, inputs_shape: Any) -> None:
-        self._build_gates(inputs_shape, 4)
+    def build(self, input_shape: Any) -> None:
+        self._build_gates(input_shape, 4)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
         check_rnn_cell_input_dtypes([inputs, state])
@@ -346,8 +346,8 @@ class LSTMCell(JoinableState, _UnitCell):
     def output_size(self) -> int:
         return self._output_size
 
-    def build(self, inputs_shape: Any) -> None:
-        depth, units = self._checked_depth(inputs_shape), self._num_units
+    def build(self, input_shape: Any) -> None:
+        depth, units = self._checked_depth(input_shape), self._num_units
         rows = depth + (units if self._num_proj is None else self._num_proj)
         shards = _shards(self._num_unit_shards)
         self._kernel, self._bias = self._add_kernel_and_bias(

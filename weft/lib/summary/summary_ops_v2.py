@@ -129,6 +129,12 @@ class SummaryWriter:
             return raw.CloseSummaryWriter(self._resource)
 
 
+def default_writer() -> SummaryWriter | None:
+    """The writer that summaries of this thread go to, if there is one."""
+    writer: SummaryWriter | None = _state.writer
+    return writer
+
+
 def create_file_writer(
     logdir: Any,
     max_queue: Any = None,

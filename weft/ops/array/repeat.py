@@ -17,7 +17,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
-from weft.graph.traits import DEPRECATED
+from weft.graph.traits import DEPRECATED, MOVES
 from weft.ops.array.fill import broadcast_to, ones
 from weft.ops.array.join import concat, stack
 from weft.ops.array.shape import all_axes, expand_dims, rank, reshape, shape, size, transpose
@@ -61,6 +61,7 @@ def _checked_multiples(x: Any, multiples: Any, least: int) -> tuple[int, ...]:
     attrs="T: type, Tmultiples: {int32, int64} = int32",
     shape=_tiled,
     static="multiples",
+    traits=MOVES,
 )
 def tile_(xp: Any, input: Any, multiples: Any) -> Any:
     input = as_array(input)

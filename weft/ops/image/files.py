@@ -54,8 +54,9 @@ def _loaded(image: Any) -> Any:
     return image
 
 
-def _array(image: Any) -> np.ndarray:
-    pixels = np.asarray(image)
+def _array(image: Any, mode: str) -> np.ndarray:
+    """The pixels of an image, as Pillow has them in this mode."""
+    pixels = np.asarray(image if image.mode == mode else image.convert(mode))
     return pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
 
 
@@ -101,7 +102,7 @@ def png_pixels(data: bytes, channels: int, wide: bool) -> np.ndarray:
     mode = ("L" if gray else "RGB") + ("A" if channels % 2 == 0 and not solid else "")
     # As in TensorFlow, opaque is what the file would store for it, in its own number of bits.
     opaque = (1 << data[24]) - 1
-    pixels = with_channels(_array(image.convert(mode)), channels, opaque)
+    pixels = with_channels(_array(image, mode), channels, opaque)
     return pixels.astype(np.uint16) * 257 if wide else pixels
 
 
@@ -155,7 +156,7 @@ def jpeg_pixels(data: bytes, channels: int, ratio: int, recover: bool) -> np.nda
     small = -(-width // ratio), -(-height // ratio)
     if image.size != small:  # less than one block of the file in one direction
         image = image.resize(small)
-    return _array(image.convert("L" if channels == 1 else "RGB"))
+    return _array(image, "L" if channels == 1 else "RGB")
 
 
 def jpeg_shape(data: bytes) -> tuple[int, int, int]:
@@ -204,7 +205,7 @@ def gif_frames(data: bytes) -> np.ndarray:
     width = max(place[2] for place, _ in found)
     height = max(place[3] for place, _ in found)
     for (left, top, wide, high), file in found:
-        drawn = _array(_loaded(_open(file, "GIF")).convert("RGB"))
+        drawn = _array(_loaded(_open(file, "GIF")), "RGB")
         whole = (left, top, wide, high) == (0, 0, width, height)
         if not whole and not frames:
             raise BadFile("the first frame does not fill the canvas")

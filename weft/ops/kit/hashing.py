@@ -1,7 +1,8 @@
 """TensorFlow's hashes of strings, bit for bit: FarmHash, SipHash, and the older Murmur.
 
-Every function takes a list of strings and gives an array of uint64. Strings of one length are
-hashed together, each step on all of them: arithmetic on uint64 arrays wraps as the hashes want.
+Every function takes a list or an object array of strings and gives an array of uint64. Strings of
+one length are hashed together, each step on all of them: arithmetic on uint64 arrays wraps as the
+hashes want.
 """
 
 from __future__ import annotations
@@ -11,23 +12,40 @@ from typing import Any
 
 import numpy as np
 
-from weft.ops.kit.joined import Joined, joined
+from weft.core.bytes_memory import BytesMemory, memory_of
 
 Words = Any  # an array of uint64
+Strings = Sequence[bytes] | np.ndarray
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
 _LONG = 64
 
 
-def _by_length(strings: Sequence[bytes], function: Callable[[np.ndarray], Words]) -> np.ndarray:
+def _by_length(texts: BytesMemory | _Joined, function: Callable[[np.ndarray], Words]) -> np.ndarray:
     """`function` of the rows [strings, length] of each length."""
-    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    result = np.empty(len(strings), np.uint64)
-    for length in np.unique(lengths):
-        places = np.flatnonzero(lengths == length)
-        data = b"".join([strings[i] for i in places.tolist()])
+    result = np.empty(len(texts.lengths), np.uint64)
+    for length in np.unique(texts.lengths).tolist():
+        places = np.flatnonzero(texts.lengths == length)
         with np.errstate(over="ignore"):
-            result[places] = function(np.frombuffer(data, np.uint8).reshape(len(places), length))
+            result[places] = function(texts.rows(places, length))
     return result
+
+
+class _Joined:
+    """Strings whose memory cannot be read, or that are few."""
+
+    def __init__(self, strings: Sequence[bytes]) -> None:
+        self._strings = strings
+        self.lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+
+    def rows(self, chosen: np.ndarray, length: int) -> np.ndarray:
+        data = b"".join([self._strings[i] for i in chosen.tolist()])
+        return np.frombuffer(data, np.uint8).reshape(len(chosen), length)
+
+
+def _texts(strings: Strings) -> BytesMemory | _Joined:
+    if isinstance(strings, np.ndarray):
+        return memory_of(strings) or _Joined(strings.tolist())
+    return _Joined(strings)
 
 
 def _word(rows: np.ndarray, at: int, size: int = 8) -> Words:
@@ -127,17 +145,18 @@ def _farm_long(rows: np.ndarray, n: int) -> Words:
 
 # Features repeat a few values; their hashes are kept.
 _kept: dict[bytes, int] = {}
-_MOST_KEPT, _LARGE_BATCH = 1 << 16, 1 << 12
+_MOST_KEPT, _LARGE_BATCH = 1 << 16, 1 << 9
 
 
-def farm_hash(strings: Sequence[bytes]) -> np.ndarray:
+def farm_hash(strings: Strings) -> np.ndarray:
     """FarmHash's Fingerprint64: what StringToHashBucketFast and Fingerprint use."""
     if len(strings) > _LARGE_BATCH:
         return _farm_hash(strings)
+    texts = strings.tolist() if isinstance(strings, np.ndarray) else strings
     try:
-        return np.fromiter(map(_kept.__getitem__, strings), np.uint64, len(strings))
+        return np.fromiter(map(_kept.__getitem__, texts), np.uint64, len(texts))
     except KeyError:
-        return _farm_hash_and_keep(strings)
+        return _farm_hash_and_keep(texts)
 
 
 def _farm_hash_and_keep(strings: Sequence[bytes]) -> np.ndarray:
@@ -151,31 +170,43 @@ def _farm_hash_and_keep(strings: Sequence[bytes]) -> np.ndarray:
     return np.array(hashes, np.uint64)
 
 
-def _farm_hash(strings: Sequence[bytes]) -> np.ndarray:
+def _farm_hash(strings: Strings) -> np.ndarray:
     def of(rows: np.ndarray) -> Words:
         n = rows.shape[1]
         return (_farm_short if n <= 16 else _farm_middle if n <= _LONG else _farm_long)(rows, n)
 
-    text = joined(strings) if len(strings) > _FEW else None
-    if text is None or not 4 <= text.lengths.min() or text.lengths.max() > 16:
-        return _by_length(strings, of)
-    return _farm_words(text)
+    texts = _texts(strings)
+    if isinstance(texts, BytesMemory) and ((texts.lengths >= 4) & (texts.lengths <= 16)).all():
+        return _farm_words(texts)
+    return _by_length(texts, of)
 
 
-_FEW = 64
-
-
-def _farm_words(text: Joined) -> np.ndarray:
+def _farm_words(texts: BytesMemory) -> np.ndarray:
     """As `_farm_short`, for strings of 4 to 16 bytes of several lengths."""
-    lengths = text.lengths.astype(np.uint64)
+    lengths, first, second = texts.lengths.view(np.uint64), texts.words(0), texts.words(1)
     result = np.empty(len(lengths), np.uint64)
     is_long = lengths >= np.uint64(8)
-    for size, chosen in ((4, np.flatnonzero(~is_long)), (8, np.flatnonzero(is_long))):
-        if len(chosen):
-            first = text.words(text.starts.take(chosen), size)
-            last = text.words(text.ends.take(chosen) - size, size)
-            result[chosen] = _farm_ends(size, first, last, lengths.take(chosen))
+    for chosen, ends in ((~is_long, _ends_of_one), (is_long, _ends_of_two)):
+        at = np.flatnonzero(chosen)
+        result[at] = ends(first[at], second[at], lengths[at])
     return result
+
+
+def _ends_of_one(word: Words, _: Words, n: Words) -> Words:
+    """The hash of 4 to 7 bytes, which are the first of a word."""
+    last = word >> ((n - np.uint64(4)) << np.uint64(3)) & _LOW
+    return _farm_ends(4, word & _LOW, last, n)
+
+
+def _ends_of_two(first: Words, second: Words, n: Words) -> Words:
+    """The hash of 8 to 16 bytes, which are a word and the first of a second."""
+    behind = (np.uint64(16) - n) << np.uint64(3)
+    # NumPy shifts by 64 to nothing, which is right where one word has all eight bytes.
+    last = first >> (np.uint64(64) - behind) | second << behind
+    return _farm_ends(8, first, last, n)
+
+
+_LOW = np.uint64(2**32 - 1)
 
 
 def _farm_ends(size: int, first: Words, last: Words, n: Words) -> Words:
@@ -197,7 +228,7 @@ def _sip_round(v: list[Words]) -> None:
         v[a] = _rotate_left(v[a], 32)
 
 
-def sip_hash(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
+def sip_hash(strings: Strings, key: Sequence[int]) -> np.ndarray:
     """SipHash-2-4 with a key of two numbers: what StringToHashBucketStrong uses."""
     k0, k1 = (np.uint64(k % 2**64) for k in key)
     start = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
@@ -219,7 +250,7 @@ def sip_hash(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
             _sip_round(v)
         return v[0] ^ v[1] ^ v[2] ^ v[3]
 
-    return _by_length(strings, of)
+    return _by_length(_texts(strings), of)
 
 
 # ---- Murmur --------------------------------------------------------------------------------------
@@ -227,7 +258,7 @@ def sip_hash(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
 _M, _R, _SEED = np.uint64(0xC6A4A7935BD1E995), np.uint64(47), np.uint64(0xDECAFCAFFE)
 
 
-def murmur_hash(strings: Sequence[bytes]) -> np.ndarray:
+def murmur_hash(strings: Strings) -> np.ndarray:
     """MurmurHash64A with TensorFlow's seed: what StringToHashBucket uses."""
 
     def of(rows: np.ndarray) -> Words:
@@ -244,4 +275,4 @@ def murmur_hash(strings: Sequence[bytes]) -> np.ndarray:
         h = (h ^ (h >> _R)) * _M
         return h ^ (h >> _R)
 
-    return _by_length(strings, of)
+    return _by_length(_texts(strings), of)

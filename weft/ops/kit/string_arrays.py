@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.bytes_memory import FEW, memory_of
 from weft.ops.kit.shared import as_array
 
 
@@ -26,14 +27,21 @@ def strings(values: Sequence[bytes], shape: tuple[int, ...] | None = None) -> np
     """A tensor of these strings: a vector, or of `shape`."""
     if shape == ():
         return scalar(values[0])
-    result = np.empty(len(values), object)
-    result[:] = values
+    result = np.fromiter(values, object, len(values))
     return result if shape is None else result.reshape(shape)
 
 
 def flat(value: Any) -> list[bytes]:
     """The strings of a tensor in row-major order."""
     return as_array(value).ravel().tolist()
+
+
+def byte_lengths(array: np.ndarray) -> np.ndarray:
+    """How many bytes each string of an array has."""
+    memory = memory_of(array) if array.size > FEW else None
+    if memory is not None:
+        return memory.lengths.reshape(array.shape)
+    return np.fromiter(map(len, flat(array)), np.int64, array.size).reshape(array.shape)
 
 
 def mapped(function: Callable[[bytes], bytes], value: Any) -> np.ndarray:

@@ -28,6 +28,10 @@ class Notes(Protocol):
 
     def must_be_within(self, indices: Any, limit: int) -> None: ...
 
+    def is_within(self, indices: Any, limit: int) -> None: ...
+
+    def are_known(self, indices: Any, limit: int) -> bool: ...
+
 
 _notes: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
@@ -65,6 +69,20 @@ def _(xp: Any, condition: Any, complain: Callable[[], Exception]) -> None:
         raise complain()
 
 
+@by_library
+def require_below(xp: Any, numbers: Array, limit: int, complain: Callable[[], Exception]) -> None:
+    """As `require`, that all numbers are less than `limit`; negative ones are."""
+    notes = _notes.get()
+    if notes is not None and not notes.are_known(numbers, limit):
+        notes.must_hold(numbers < limit)
+
+
+@require_below.numpy
+def _(xp: Any, numbers: Array, limit: int, complain: Callable[[], Exception]) -> None:
+    if not np.all(numbers < limit):
+        raise complain()
+
+
 def must_be_within(indices: Array, limit: int) -> bool:
     """As `must_hold`, that all indices are in [0, limit)."""
     notes = _notes.get()
@@ -73,8 +91,17 @@ def must_be_within(indices: Array, limit: int) -> bool:
     return notes is not None
 
 
+def is_within(indices: Array, limit: int) -> None:
+    """Notes, in a program, that all indices are in [0, limit): whoever needs that need not look."""
+    notes = _notes.get()
+    if notes is not None:
+        notes.is_within(indices, limit)
+
+
 def are_within(indices: Array, limit: Any) -> Array:
     """Whether each of the indices is in [0, limit)."""
+    if np.ndim(limit) == 0 and limit > np.iinfo(indices.dtype).max:
+        return indices >= 0
     return (indices >= 0) & (indices < np.asarray(limit, indices.dtype))
 
 

@@ -26,6 +26,7 @@ from weft.ops.kit.describe import with_example
 from weft.ops.kit.eager import EagerTensor
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.target import target_platform
 from weft.ops.math import sequence
 from weft.ops.math.casts import cast
 
@@ -136,11 +137,33 @@ def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
 
 
 def _largest(xp: Any, x: Array, **along: Any) -> Array:
-    return xp.max(x, **along, initial=_edge(x.dtype, low=True))
+    return xp.max(_fewer(xp, x, "max", **along), **along, initial=_edge(x.dtype, low=True))
 
 
 def _smallest(xp: Any, x: Array, **along: Any) -> Array:
-    return xp.min(x, **along, initial=_edge(x.dtype, low=False))
+    return xp.min(_fewer(xp, x, "min", **along), **along, initial=_edge(x.dtype, low=False))
+
+
+# Elements of an array, and of the extremes of it that a program for a CPU finds side by side: one
+# after the other, each waits for the comparison before it.
+_MANY, _LANES = 1 << 16, 16
+
+
+@by_library
+def _fewer(xp: Any, x: Array, extreme: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    """An array of as many axes with the same extreme, if it is sought among all of many."""
+    if len(axis) < x.ndim or x.size < _MANY or x.size % _LANES or target_platform() != "cpu":
+        return x
+    from jax import lax
+
+    found = getattr(xp, extreme)(x.reshape(-1, _LANES), axis=0)
+    kept: Any = lax.optimization_barrier(found)  # type: ignore[no-untyped-call]
+    return kept.reshape(*[1] * (x.ndim - 1), _LANES)
+
+
+@_fewer.numpy
+def _(xp: Any, x: Array, extreme: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    return x
 
 
 def _edge(dtype: np.dtype, low: bool) -> Any:

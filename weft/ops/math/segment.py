@@ -31,7 +31,7 @@ from weft.ops.array.array import (
 )
 from weft.ops.kit.declare import cast_to, is_integer, public
 from weft.ops.kit.shared import counts_up, invalid
-from weft.ops.kit.value_checks import require
+from weft.ops.kit.value_checks import require_below
 from weft.ops.math.reduce import wide
 
 Array = Any
@@ -283,7 +283,7 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
                 f"data.shape = {s.show(data.shape)} does not start with segment_ids.shape = "
                 f"{s.show(segment_ids.shape)}"
             )
-        require(xp, segment_ids < count, lambda: _out_of_range(segment_ids, count))
+        require_below(xp, segment_ids, count, lambda: _out_of_range(segment_ids, count))
         rows = data.reshape((segment_ids.size, *data.shape[depth:]))
         return kernel(xp, rows, segment_ids.reshape(-1), count)
 

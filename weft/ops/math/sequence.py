@@ -16,6 +16,7 @@ from weft.graph.traits import NO_GRADIENT
 from weft.ops.kit.declare import public
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import is_within
 from weft.ops.math.casts import cast
 
 Array = Any
@@ -78,7 +79,10 @@ def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -
     if start.dtype.kind in "iu":
         # Short ranges stay NumPy arrays, so that they can be axes; long ones bloat the program.
         numbers = (np if count <= _MANY else xp).arange(count, dtype=start.dtype)
-        return numbers if start == 0 and delta == 1 else start + numbers * delta
+        if start != 0 or delta != 1:
+            return start + numbers * delta
+        is_within(numbers, count)
+        return numbers
     # Floats are added up one by one, with the rounding errors that programs expect.
     steps = np.full(count, delta, start.dtype)
     steps[:1] = start

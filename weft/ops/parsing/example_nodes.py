@@ -14,6 +14,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid, positions
 from weft.ops.kit.string_arrays import string
+from weft.ops.strings.example_columns import columns
 from weft.ops.strings.example_wire import Fail, column, single, split, type_name
 
 _TYPES = "{float, int64, string}"
@@ -157,11 +158,24 @@ class One:
 # ---- features of a batch -------------------------------------------------------------------------
 
 
+def _features(serialized: list[bytes]) -> list[Any]:
+    return [each.features.feature for each in split(serialized)]
+
+
 class Batch:
     """The features of some examples, which may have names."""
 
-    def __init__(self, features: list[Any], names: list[str]) -> None:
-        self.features, self.names = features, names
+    def __init__(self, serialized: list[bytes], names: list[str]) -> None:
+        self.serialized, self.names = serialized, names
+        self.columns = columns(serialized)
+        # By their keys; an error tells which example cannot be read.
+        self._features = None if self.columns is not None else _features(serialized)
+
+    def _each(self, key: str) -> list[Any]:
+        """The feature of each example, one by one."""
+        if self._features is None:
+            self._features = _features(self.serialized)
+        return [each.get(key) for each in self._features]
 
     def _name(self, index: int) -> str:
         return f"Name: {self.names[index] if self.names else '<unknown>'}, "
@@ -170,8 +184,10 @@ class Batch:
         def fail(index: int, message: str) -> NoReturn:
             raise invalid(f"{self._name(index)}Key: {key}, Index: {index}.  {message}")
 
-        found = [each.get(key) for each in self.features]
-        return (*column(found, dtype, fail, mismatch(dtype)), fail)
+        usual = self.columns.values(key, dtype, fail) if self.columns is not None else None
+        if usual is not None:
+            return (*usual, [], fail)
+        return (*column(self._each(key), dtype, fail, mismatch(dtype)), fail)
 
     def sparse(self, key: str, dtype: DType) -> tuple[Any, Any]:
         """All values of a feature, and how many each example has."""
@@ -276,8 +292,7 @@ def parse_example_(
         raise invalid(
             f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}"
         )
-    features = [each.features.feature for each in split(serialized.tolist())]
-    batch = Batch(features, [each.decode(errors="replace") for each in names])
+    batch = Batch(serialized.tolist(), [each.decode(errors="replace") for each in names])
     return [
         *batch.sparse_columns(text(sparse_keys), sparse_types),
         *batch.dense_columns(text(dense_keys), Tdense, dense_shapes, dense_defaults),

@@ -173,5 +173,6 @@ def _read(serialized: Any, names: Any) -> OneExample | Examples:
     if np.ndim(serialized) == 0:
         (example,) = split([string(serialized)])
         return OneExample(example.features.feature)
-    features = [each.features.feature for each in split(serialized.tolist())]
-    return Examples(features, [each.decode(errors="replace") for each in np.ravel(names)])
+    return Examples(
+        serialized.tolist(), [each.decode(errors="replace") for each in np.ravel(names)]
+    )

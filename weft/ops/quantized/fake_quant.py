@@ -248,6 +248,6 @@ fake_quant_with_min_max_vars_per_channel = public(
 fake_quant_with_min_max_vars_per_channel_gradient = public(
     "fake_quant_with_min_max_vars_per_channel_gradient",
     "FakeQuantWithMinMaxVarsPerChannelGradient",
-    "The gradients of `fake_quant_with_min_max_vars_per_channel`.",
+    "The gradients for its inputs, and for the minimum and the maximum of each channel.",
     "gradients, inputs, min, max, num_bits, narrow_range",
 )

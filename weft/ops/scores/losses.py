@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import arguments
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import add_to_collection, control_dependencies, get_collection, name_scope
 from weft.graph.keys import GraphKeys
@@ -176,9 +177,7 @@ def _loss(default: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tenso
 
         @functools.wraps(function)
         def loss(*args: Any, **kwargs: Any) -> Tensor:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            given = bound.arguments
+            given = arguments(signature, function.__name__, args, kwargs)
             scope, collection, reduction = (given.pop(p.name) for p in _REDUCING)
             _required(**{name: given[name] for name in list(own)[:2]})
             with name_scope(scope, default, tuple(given.values())) as scope:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.core.signatures import arguments
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import add_to_collections
 from weft.graph.keys import GraphKeys
@@ -37,7 +38,7 @@ def metric_variable(
     )
 
 
-def _publish(
+def publish(
     metric: Metric, metrics_collections: Any = None, updates_collections: Any = None
 ) -> Metric:
     """Puts the two tensors of a metric where they were asked for, and returns them."""
@@ -49,7 +50,7 @@ def _publish(
     return metric
 
 
-_COLLECTIONS = list(inspect.signature(_publish).parameters.values())[1:]
+_COLLECTIONS = list(inspect.signature(publish).parameters.values())[1:]
 
 
 def published(
@@ -67,9 +68,9 @@ def published(
 
     @functools.wraps(compute)
     def metric(*args: Any, **kwargs: Any) -> Metric:
-        given = signature.bind(*args, **kwargs).arguments
+        given = arguments(signature, metric.__name__, args, kwargs, defaults=False)
         wanted = {p.name: given.pop(p.name, None) for p in _COLLECTIONS}
-        return _publish(compute(**given), **wanted)
+        return publish(compute(**given), **wanted)
 
     metric.__signature__ = signature  # type: ignore[attr-defined]
     metric.__name__ = metric.__qualname__ = name or compute.__name__

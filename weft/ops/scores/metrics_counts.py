@@ -55,30 +55,36 @@ false_negatives = _count(
 )
 
 
-def _part(function: str, others: Callable[..., Metric], doc: str) -> Callable[..., Metric]:
-    """The true positives over these and `others`."""
+def part_metric(
+    function: str, counted: Callable[..., Metric], others: Callable[..., Metric], doc: str
+) -> Callable[..., Metric]:
+    """The metric that is what is `counted` over this and `others`."""
 
-    def ratio(positives: Tensor, rest: Tensor, name: str) -> Tensor:
-        total = positives + rest
+    def ratio(found: Tensor, rest: Tensor, name: str) -> Tensor:
+        total = found + rest
         some = math_ops.greater(total, 0)
-        return where(some, math_ops.div(positives, total), array.zeros_like(total), name)
+        return where(some, math_ops.div(found, total), array.zeros_like(total), name)
 
     def part(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Metric:
         with variable_scope(name, function, (predictions, labels, weights)):
             predictions, labels, weights = _as_bools(predictions, labels, weights)
-            right, new_right = true_positives(labels, predictions, weights)
-            wrong, new_wrong = others(labels, predictions, weights)
-            value = across_replicas(lambda a, b: ratio(a, b, "value"), right, wrong)
-            return value, ratio(new_right, new_wrong, "update_op")
+            found, new_found = counted(labels, predictions, weights)
+            rest, new_rest = others(labels, predictions, weights)
+            value = across_replicas(lambda a, b: ratio(a, b, "value"), found, rest)
+            return value, ratio(new_found, new_rest, "update_op")
 
     return published(part, function, doc)
 
 
-precision = _part(
+precision = part_metric(
     "precision",
+    true_positives,
     false_positives,
     "Which part of the true predictions were right; 0 if there were none.",
 )
-recall = _part(
-    "recall", false_negatives, "Which part of the true labels were found; 0 if there were none."
+recall = part_metric(
+    "recall",
+    true_positives,
+    false_negatives,
+    "Which part of the true labels were found; 0 if there were none.",
 )

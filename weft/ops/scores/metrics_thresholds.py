@@ -37,12 +37,17 @@ def count_at_thresholds(
     thresholds: Any,
     weights: Any = None,
     includes: Sequence[str] | None = None,
+    in_bounds: bool = True,
 ) -> tuple[Counts, Counts]:
-    """The variables that count, one number for each threshold, and their updates."""
+    """The variables that count, one number for each threshold, and their updates.
+
+    With `in_bounds`, a prediction that is not between 0 and 1 is an error.
+    """
     for wrong in set(includes or ()) - set(_COUNTS):
         raise ValueError(f"Invalid key: {wrong}.")
+    given = _between_0_and_1(predictions) if in_bounds else predictions
     predictions, labels, weights = aligned(
-        math_ops.cast(_between_0_and_1(predictions), dtypes.float32),
+        math_ops.cast(given, dtypes.float32),
         math_ops.cast(labels, dtypes.bool),
         weights,
     )
@@ -113,13 +118,20 @@ false_negatives_at_thresholds = _at_thresholds(
 )
 
 
-def _part_at_thresholds(what: str, others: str, doc: str) -> Callable[..., Metric]:
-    """The metric that is the true positives over these and `others`, of each threshold."""
+def part_at_thresholds(
+    what: str,
+    counted: str,
+    others: str,
+    doc: str,
+    short: str | None = None,
+    in_bounds: bool = True,
+) -> Callable[..., Metric]:
+    """The metric that is the count `counted` over this and `others`, of each threshold."""
     function = f"{what}_at_thresholds"
 
     def ratio(counts: Counts, suffix: str) -> Tensor:
-        total = _EPSILON + counts["tp"] + counts[others]
-        return math_ops.div(counts["tp"], total, name=f"{what}_{suffix}")
+        total = _EPSILON + counts[counted] + counts[others]
+        return math_ops.div(counts[counted], total, name=f"{short or what}_{suffix}")
 
     def part(
         labels: Any,
@@ -129,15 +141,17 @@ def _part_at_thresholds(what: str, others: str, doc: str) -> Callable[..., Metri
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, function, (predictions, labels, weights)):
-            counts = count_at_thresholds(labels, predictions, thresholds, weights, ("tp", others))
-            return _value_and_update(ratio, counts)
+            keys = (counted, others)
+            counts = count_at_thresholds(labels, predictions, thresholds, weights, keys, in_bounds)
+            return value_and_update(ratio, counts)
 
     return published(part, function, doc)
 
 
-def _value_and_update(
+def value_and_update(
     function: Callable[[Counts, str], Tensor], counts: tuple[Counts, Counts]
 ) -> Metric:
+    """The metric that `function` makes of counts, and of counts after their update."""
     values, updates = counts
     value = across_replicas(
         lambda *counted: function(dict(zip(values, counted, strict=True)), "value"),
@@ -146,18 +160,19 @@ def _value_and_update(
     return value, function(updates, "update_op")
 
 
-precision_at_thresholds = _part_at_thresholds(
-    "precision", "fp", "Which part of the predictions above each threshold were right."
+precision_at_thresholds = part_at_thresholds(
+    "precision", "tp", "fp", "Which part of the predictions above each threshold were right."
 )
-recall_at_thresholds = _part_at_thresholds(
-    "recall", "fn", "Which part of the true labels were found with each threshold."
+recall_at_thresholds = part_at_thresholds(
+    "recall", "tp", "fn", "Which part of the true labels were found with each threshold."
 )
 
 
 # ---- areas under curves --------------------------------------------------------------------------
 
 
-def _even_thresholds(count: int) -> list[float]:
+def even_thresholds(count: int) -> list[float]:
+    """The thresholds between 0 and 1 that cut it into `count - 1` equal parts."""
     return [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
 
 
@@ -178,11 +193,11 @@ def auc(
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         if summation_method not in (*_HEIGHTS, "careful_interpolation"):
             raise ValueError(f"Invalid summation_method: {summation_method}")
-        inner = _even_thresholds(num_thresholds) if thresholds is None else sorted(thresholds)
+        inner = even_thresholds(num_thresholds) if thresholds is None else sorted(thresholds)
         # A little outside, so that 0 is above the first and 1 not above the last.
         limits = [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
         counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
-        return _value_and_update(_area_function(curve, summation_method), counts)
+        return value_and_update(_area_function(curve, summation_method), counts)
 
 
 _HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -249,12 +264,12 @@ def specificity_at_sensitivity(
         # Of several, the last.
         order = math_ops.cumsum(math_ops.cast(nearest, dtypes.int64))
         at = math_ops.cast(math_ops.argmax(order, 0), dtypes.int32)
-        return _rate(counts["tn"], counts["fp"], at, suffix)
+        return rate_at(counts["tn"], counts["fp"], at, suffix)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 - _EPSILON]
+        limits = [0.0 - _EPSILON, *even_thresholds(num_thresholds), 1.0 - _EPSILON]
         counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
-        return _value_and_update(specificity, counts)
+        return value_and_update(specificity, counts)
 
 
 @published
@@ -273,14 +288,15 @@ def sensitivity_at_specificity(
     def sensitivity(counts: Counts, suffix: str) -> Tensor:
         rates = math_ops.div(counts["tn"], counts["tn"] + counts["fp"] + _EPSILON)
         at = math_ops.cast(math_ops.argmin(math_ops.abs(rates - specificity), axis=0), dtypes.int32)
-        return _rate(counts["tp"], counts["fn"], at, suffix)
+        return rate_at(counts["tp"], counts["fn"], at, suffix)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 + _EPSILON]
+        limits = [0.0 - _EPSILON, *even_thresholds(num_thresholds), 1.0 + _EPSILON]
         counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
-        return _value_and_update(sensitivity, counts)
+        return value_and_update(sensitivity, counts)
 
 
-def _rate(right: Any, wrong: Any, at: Tensor, name: str) -> Tensor:
+def rate_at(right: Any, wrong: Any, at: Tensor, name: str) -> Tensor:
+    """The part of `right` in both counts, at one of the thresholds."""
     right, wrong = array.identity(right)[at], array.identity(wrong)[at]
     return math_ops.div(right, right + wrong + _EPSILON, name)

@@ -159,7 +159,7 @@ def _texts(values: Array) -> Array:
 
 def _numbers(values: Array) -> Array:
     flat = values.ravel()
-    return farm_hash(flat.tolist()) if flat.dtype == object else flat.astype(np.uint64)
+    return farm_hash(flat) if flat.dtype == object else flat.astype(np.uint64)
 
 
 def concatenated(found: Array, each: Array) -> Array:

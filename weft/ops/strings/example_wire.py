@@ -7,7 +7,6 @@ examples are joined and become one array.
 
 from __future__ import annotations
 
-import itertools
 import secrets
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -24,6 +23,7 @@ from weft.protos.example import Feature, ShallowExample, ShallowSequenceExample
 Fail = Callable[[int, str], NoReturn]  # the index of an example, and what is wrong with it
 
 _DTYPES = {0x0A: dtypes.string, 0x12: dtypes.float32, 0x1A: dtypes.int64}  # by tag
+TAGS = {dtype: bytes([tag]) for tag, dtype in _DTYPES.items()}
 _KINDS = {"float_list": dtypes.float32, "int64_list": dtypes.int64}
 _NAMES = {dtypes.float32: "float"}
 UNREADABLE = "Can't parse serialized Example."
@@ -80,7 +80,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def _prefix(size: int) -> bytes | None:
+def field_length(size: int) -> bytes | None:
     """The length that follows a field's tag, if the field is `size` bytes long with both."""
     for width in range(1, 6):
         length = size - 1 - width
@@ -90,67 +90,85 @@ def _prefix(size: int) -> bytes | None:
 
 
 @lru_cache(maxsize=4096)
-def _header(size: int) -> bytes | None:
+def list_header(size: int) -> bytes | None:
     """The bytes between the tag of a feature of `size` bytes and its values, as usually written.
 
     That is the length of the list, then a field 1 that takes the whole list.
     """
-    outer = _prefix(size)
+    outer = field_length(size)
     rest = size - 1 - len(outer or b"")
-    inner = _prefix(rest) if rest > 1 else None
+    inner = field_length(rest) if rest > 1 else None
     return None if outer is None or inner is None else outer + b"\x0a" + inner
 
 
 class _Headers(dict[int, bytes | None]):
     """The first bytes, as usually written, of features of one type, by their size."""
 
-    def __init__(self, tag: int) -> None:
+    def __init__(self, tag: bytes) -> None:
         super().__init__()
-        self.tag = bytes([tag])
+        self.tag = tag
 
     def __missing__(self, size: int) -> bytes | None:
-        rest = _header(size)
+        rest = list_header(size)
         found = None if rest is None else self.tag + rest
-        if len(self) < _MOST_SIZES:
+        if len(self) < MOST_SIZES:
             self[size] = found
         return found
 
 
-_MOST_SIZES = 4096
-_HEADERS = {dtype: _Headers(tag) for tag, dtype in _DTYPES.items()}
+MOST_SIZES = 4096
+_HEADERS = {dtype: _Headers(tag) for dtype, tag in TAGS.items()}
 
 
 def _usual(features: Sequence[Any], dtype: DType) -> list[bytes] | None:
     """The packed values of features that are all written as usual; None if one is not."""
-    headers = _HEADERS[dtype]
     try:
-        first = [headers[len(feature)] for feature in features]
-        if not all(map(bytes.startswith, features, first)):  # type: ignore[arg-type]
-            return None
-    except TypeError:  # one is missing, or of no usual size
+        first = list(map(_HEADERS[dtype].__getitem__, map(len, features)))
+    except TypeError:  # one is missing
         return None
-    return [f[len(header or b"") :] for f, header in zip(features, first, strict=True)]
+    return without_prefixes(features, first)
 
 
-# A string that no example has, as an entry of a list of strings.
-_BETWEEN = secrets.token_bytes(16)
-_ENTRY = bytes([0x0A, len(_BETWEEN)]) + _BETWEEN
-
-
-def _usual_texts(features: Sequence[Any]) -> list[list[bytes]] | None:
-    """The strings of features that are lists of less than 128 bytes, read as one list."""
-    for feature in features:
-        if not feature or feature[0] != 0x0A or feature[1] != len(feature) - 2 or feature[1] > 127:
-            return None
-    data = _ENTRY.join([*(feature[2:] for feature in features), b""])
+def without_prefixes(parts: Sequence[bytes], first: Sequence[Any]) -> list[bytes] | None:
+    """What follows the first bytes of each, which are given; None if one does not have these."""
     try:
-        values = list(Feature.FromString(b"\x0a%b%b" % (varint(len(data)), data)).bytes_list.value)
+        if all(map(bytes.startswith, parts, first)):
+            return list(map(bytes.removeprefix, parts, first))
+    except TypeError:  # a part that has no usual first bytes
+        pass
+    return None
+
+
+# A string that no example has, as an entry of a list, and as a feature with one string.
+BETWEEN = secrets.token_bytes(16)
+BETWEEN_ENTRY = bytes([0x0A, len(BETWEEN)]) + BETWEEN
+_BETWEEN_FEATURES = bytes([0x0A, len(BETWEEN_ENTRY)]) + BETWEEN_ENTRY
+
+
+def usual_texts(features: Sequence[Any]) -> tuple[Any, Any] | None:
+    """All strings of features that have some, read as one feature, and how many each has."""
+    try:
+        joined = _BETWEEN_FEATURES.join([*features, b""])
+        values = list(Feature.FromString(joined).bytes_list.value)
     except Exception:
         return None
-    ends = [i for i, value in enumerate(values) if value == _BETWEEN]
-    if len(ends) != len(features):
+    width = len(values) // max(len(features), 1)
+    if width > 1 and values[width - 1 :: width] == [BETWEEN] * len(features):
+        del values[width - 1 :: width]  # as many in each
+        return strings(values), np.full(len(features), width - 1, np.int64)
+    ends = [i for i, value in enumerate(values) if value == BETWEEN]
+    counts = _gaps(np.array(ends, np.int64), -1) - 1
+    if len(ends) != len(features) or not counts.all():
         return None
-    return [values[a + 1 : b] for a, b in itertools.pairwise([-1, *ends])]
+    return strings([value for value in values if value != BETWEEN]), counts
+
+
+def _gaps(places: np.ndarray, start: int) -> np.ndarray:
+    """How far each place is from the one before; `start` is that of the first."""
+    found = places.copy()
+    found[1:] -= places[:-1]
+    found[:1] -= start
+    return found
 
 
 def contents(feature: bytes) -> tuple[DType | None, Any]:
@@ -158,7 +176,7 @@ def contents(feature: bytes) -> tuple[DType | None, Any]:
 
     The type is None where the feature has no list.
     """
-    header = _header(len(feature))
+    header = list_header(len(feature))
     if header is not None and feature.startswith(header, 1):
         found = _DTYPES.get(feature[0])
         if found is not None:
@@ -179,7 +197,7 @@ def _unusual(feature: bytes) -> tuple[DType | None, Any]:
     if kind == "bytes_list":
         return dtypes.string, list(values.value)
     data = values.SerializeToString()
-    return _KINDS[kind], data[1 + len(_prefix(len(data)) or b"") :]
+    return _KINDS[kind], data[1 + len(field_length(len(data)) or b"") :]
 
 
 # ---- one feature of many examples ----------------------------------------------------------------
@@ -195,9 +213,12 @@ def column(
 
     `mismatch` says what is wrong with values of another type.
     """
-    usual = _usual_texts(features) if dtype is dtypes.string else _usual(features, dtype)
-    if usual is not None:
-        return (*_decoded(usual, dtype, fail), [])
+    if dtype is dtypes.string:
+        texts = usual_texts(features)
+        if texts is not None:
+            return (*texts, [])
+    elif (usual := _usual(features, dtype)) is not None:
+        return (*decoded(usual, dtype, fail), [])
     found: list[Any] = []
     missing: list[int] = []
     for i, feature in enumerate(features):
@@ -205,7 +226,7 @@ def column(
         if actual is None:
             missing.append(i)
         found.append(values)
-    return (*_decoded(found, dtype, fail), missing)
+    return (*decoded(found, dtype, fail), missing)
 
 
 def _checked(
@@ -238,14 +259,14 @@ def single(
         return np.frombuffer(values, "<f4")
     if dtype is dtypes.int64 and values.isascii():
         return np.array(list(values), np.int64) if len(values) < 64 else _octets(values)
-    return strings(values) if dtype is dtypes.string else _decoded([values], dtype, fail)[0]
+    return strings(values) if dtype is dtypes.string else decoded([values], dtype, fail)[0]
 
 
 def _octets(data: bytes) -> np.ndarray:
     return np.frombuffer(data, np.uint8).astype(np.int64)
 
 
-def _decoded(found: list[Any], dtype: DType, fail: Fail) -> tuple[Any, Any]:
+def decoded(found: list[Any], dtype: DType, fail: Fail) -> tuple[Any, Any]:
     if dtype is dtypes.string:
         flat = strings([each for values in found for each in values])
         return flat, np.fromiter(map(len, found), np.int64, len(found))
@@ -263,15 +284,14 @@ def _varints(data: bytes, sizes: Any, fail: Fail) -> tuple[Any, Any]:
     if data.isascii():  # every number is below 128: a byte for each
         return _octets(data), sizes
     octets = np.frombuffer(data, np.uint8)
-    closes = octets < 0x80
     ends = np.cumsum(sizes)
-    cut_off = (sizes > 0) & ~closes[ends - 1]
-    if np.any(cut_off):
+    cut_off = (sizes > 0) & (octets[ends - 1] >= 0x80)
+    if cut_off.any():
         fail(int(np.flatnonzero(cut_off)[0]), UNREADABLE)
-    last = np.flatnonzero(closes)
-    first = np.concatenate([[0], last[:-1] + 1])
-    position = np.arange(len(octets)) - np.repeat(first, last - first + 1)
-    parts = (octets & 0x7F).astype(np.uint64) << (7 * position).astype(np.uint64)
-    numbers = np.add.reduceat(parts, first).view(np.int64)
-    counted = np.concatenate([[0], np.cumsum(closes)])
-    return numbers, np.diff(counted[np.concatenate([[0], ends])])
+    last = np.flatnonzero(octets < 0x80)
+    widths = _gaps(last, -1)
+    numbers = octets[last].astype(np.int64)
+    for back in range(1, int(widths.max())):
+        more = octets[last - back] & 0x7F
+        numbers = np.where(widths > back, numbers << 7 | more, numbers)
+    return numbers, _gaps(np.searchsorted(last, ends), 0)

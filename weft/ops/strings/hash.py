@@ -13,9 +13,13 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.hashing import farm_hash, murmur_hash, sip_hash
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
-from weft.ops.kit.string_arrays import flat, string
+from weft.ops.kit.string_arrays import string
 
 _HASHED: dict[str, Any] = dict(shape=s.unchanged, traits=HOST | NO_GRADIENT)
+
+
+def _all(strings: Any) -> np.ndarray:
+    return as_array(strings).ravel()
 
 
 def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
@@ -28,7 +32,7 @@ def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
     attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> Any:
-    return _buckets(murmur_hash(flat(string_tensor)), num_buckets, string_tensor)
+    return _buckets(murmur_hash(_all(string_tensor)), num_buckets, string_tensor)
 
 
 @op(
@@ -36,7 +40,7 @@ def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> 
     attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any:
-    return _buckets(farm_hash(flat(input)), num_buckets, input)
+    return _buckets(farm_hash(_all(input)), num_buckets, input)
 
 
 @op(
@@ -46,7 +50,7 @@ def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any
 def string_to_hash_bucket_strong_(xp: Any, input: Any, *, num_buckets: int, key: list[int]) -> Any:
     if len(key) != 2:
         raise invalid("Key must have 2 elements")
-    return _buckets(sip_hash(flat(input), key), num_buckets, input)
+    return _buckets(sip_hash(_all(input), key), num_buckets, input)
 
 
 def string_to_hash_bucket(
@@ -93,7 +97,7 @@ def fingerprint_(xp: Any, data: Any, method: Any) -> Any:
         raise invalid("data must be at least 1D")
     rows = data.reshape(len(data), -1)
     if data.dtype == object:
-        hashes = farm_hash(rows.ravel().tolist()).reshape(rows.shape)
+        hashes = farm_hash(rows.ravel()).reshape(rows.shape)
         if data.ndim > 1:  # the fingerprint of the fingerprints
             hashes = farm_hash([row.astype("<u8").tobytes() for row in hashes])
     else:

@@ -13,7 +13,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
-from weft.ops.kit.string_arrays import flat, mapped, string
+from weft.ops.kit.string_arrays import flat, mapped, string, strings
 from weft.ops.strings.regular import Rewrite, compiled, replaced, substitution
 
 
@@ -67,8 +67,8 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
     quick = substitution(pattern, rewrite) if everywhere else None
-    if quick is not None and b"".join(flat(input)).isascii():
-        return mapped(quick, input)
+    if quick is not None and (found := quick(flat(input))) is not None:
+        return strings(found, np.shape(as_array(input)))
     expression, new = compiled(pattern), Rewrite(rewrite)
     if new.groups > expression.groups:
         return as_array(input)  # there is nothing to put in: RE2 leaves the strings alone

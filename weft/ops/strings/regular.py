@@ -72,16 +72,37 @@ _ONE = re.compile(
 )
 
 
+# A byte that no text of ASCII has, in place of each that is to go; and one between texts.
+_MARK, _BETWEEN = b"\xff", b"\0"
+
+
 @lru_cache(maxsize=256)
 def substitution(pattern: bytes, rewrite: bytes) -> Any:
-    """A function that replaces all matches in a text of ASCII; None if it takes RE2 to do that.
+    """A function that replaces all matches in a list of texts; None if it takes RE2 to do that.
 
     Calls of RE2 from Python take several times as long, and there is one for each match.
     """
-    if not _ONE.fullmatch(pattern) or b"\\" in rewrite:
+    if not _ONE.fullmatch(pattern) or b"\\" in rewrite or _BETWEEN in rewrite:
         return None
     compiled(pattern)  # a range that goes backwards is an error with RE2's words
-    return partial(re.compile(pattern).sub, rewrite)
+    is_run = len(pattern) > 1 and pattern.endswith(b"+")
+    fits = re.compile(pattern).fullmatch
+    each = (bytes([i]) for i in range(256))
+    table = b"".join(_MARK if byte != _BETWEEN and fits(byte) else byte for byte in each)
+    return partial(_substituted, table=table, is_run=is_run, rewrite=rewrite)
+
+
+def _substituted(
+    texts: list[bytes], table: bytes, is_run: bool, rewrite: bytes
+) -> list[bytes] | None:
+    """All texts as one, with the bytes that `table` marks replaced; None if one has odd bytes."""
+    text = _BETWEEN.join(texts)
+    if not text.isascii() or text.count(_BETWEEN) != len(texts) - 1:
+        return None
+    text = text.translate(table)
+    while is_run and 2 * _MARK in text:
+        text = text.replace(2 * _MARK, _MARK)
+    return text.replace(_MARK, rewrite).split(_BETWEEN)
 
 
 def replaced(expression: Any, rewrite: Rewrite, text: bytes, everywhere: bool) -> bytes:

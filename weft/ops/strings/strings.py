@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import as_array, invalid
-from weft.ops.kit.string_arrays import flat, mapped, scalar, string, strings
+from weft.ops.kit.string_arrays import byte_lengths, flat, mapped, scalar, string, strings
 
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
 _SPACE = b" \t\n\v\f\r"
@@ -74,11 +75,13 @@ def _starts(text: bytes) -> list[int]:
     shape=s.unchanged, traits=HOST,
 )  # fmt: skip
 def string_length_(xp: Any, input: Any, *, unit: str) -> Any:
-    measure = len if unit == "BYTE" else lambda text: len(_starts(text))
-    if not np.ndim(input):
-        return np.int32(measure(string(input)))
-    lengths = np.array([measure(text) for text in flat(input)], np.int32)
-    return lengths.reshape(np.shape(as_array(input)))
+    if unit == "BYTE" and not np.ndim(input):
+        return np.int32(len(string(input)))
+    texts = as_array(input)
+    if unit == "BYTE":
+        return byte_lengths(texts).astype(np.int32)
+    lengths = [len(_starts(text)) for text in flat(texts)]
+    return np.array(lengths, np.int32).reshape(texts.shape)
 
 
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
@@ -98,17 +101,17 @@ def _in_bytes(text: bytes, pos: int, length: int) -> bytes | None:
     return text[pos : pos + max(0, length)]
 
 
-def _all_cut(texts: list[bytes], pos: int, length: int) -> list[bytes] | None:
+def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
     """The same bytes of every string; None if one is too short."""
     reach = pos if pos >= 0 else -pos
-    if not texts or min(map(len, texts)) < reach:
+    if not texts.size or byte_lengths(texts).min() < reach:
         return None
     if pos >= 0:
         piece = slice(pos, pos + max(0, length))
     else:
         end = pos + max(0, length)
         piece = slice(pos, end if end < 0 else None)
-    return [text[piece] for text in texts]
+    return list(map(operator.itemgetter(piece), flat(texts)))
 
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
@@ -136,7 +139,7 @@ def _out_of_range(text: bytes, pos: int, index: int, unit: str) -> errors.Invali
 def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     texts = as_array(input)
     if unit == "BYTE" and not np.ndim(pos) and not np.ndim(len):
-        found = _all_cut(flat(texts), int(pos), int(len))
+        found = _all_cut(texts, int(pos), int(len))
         if found is not None:
             return strings(found, texts.shape)
     if np.shape(pos) != np.shape(len):

@@ -77,7 +77,9 @@ function showCosts() {
     row.onclick = () => { timeline.reveal(event); select(event); };
     rows.push(row);
   }
-  element("costs").replaceChildren(make("table", rows));
+  const words = ["costliest in view", "made at", "time", "of the view", "times"];
+  const head = make("tr", words.map(word => make("th", word)), { title: "Times of all threads are added up: several at once are more than 100 %." });
+  element("costs").replaceChildren(make("table", [head, ...rows]));
 }
 
 // ---- search ----

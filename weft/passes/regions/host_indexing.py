@@ -19,8 +19,11 @@ from weft.passes.resource_edges import is_cell, resource_roots
 LARGE = 1 << 16  # elements
 
 
-def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
-    """The nodes that could be compiled, but only handle indices for host nodes, on the host."""
+def index_arithmetic(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> frozenset[Node]:
+    """The nodes that could be compiled, but only handle indices for host nodes, on the host.
+
+    Those of `on_host` are such nodes, too.
+    """
     roots = resource_roots(graph.nodes)
     given = {node for node, _ in graph.feeds}
     there: set[Node] = set()  # nodes whose values the host has
@@ -31,13 +34,13 @@ def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
             there.add(node)
             continue
         ready = all(source in there for source in node.sources)
-        if not compiles(node, roots):
+        if node in on_host or not compiles(node, roots):
             host.add(node)
             there.add(node)
         elif ready and _is_index(node):
             candidates.add(node)
             there.add(node)
-    return frozenset(_before(host, candidates))
+    return frozenset(_before(host, candidates)) | on_host
 
 
 def _before(host: set[Node], candidates: set[Node]) -> set[Node]:

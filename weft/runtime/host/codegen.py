@@ -92,6 +92,9 @@ class NodeEmitter(Emitter):
             left = self._targets(item)
             return f"{left and left + '= '}{self._interpreted(item)}"
         call = self._assigned(item, self._call(item))
+        if item.check_size is not None:
+            given = "".join(f"{self.slot(i)}, " for i in item.ins)
+            call = f"{self.bind(item.check_size)}(({given})); {call}"
         if item.kind == "cells" and not self.hold_lock:
             return f"with lock: {call}"
         return call
@@ -108,12 +111,9 @@ class NodeEmitter(Emitter):
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if (
-            definition.needs_xla
-            or definition.kernel is None
-            or definition.blocking
-            or item.check_size
-        ):
+        if definition.needs_xla or definition.kernel is None or definition.blocking:
+            return False
+        if item.check_size is not None and item.derefs:
             return False
         return item.kind in ("pure", "cells", "context")
 

@@ -6,6 +6,7 @@ it does not have, and end the process that then uses it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from weft.passes.client_graph import Node
 
 _SMALL = 1 << 24  # bytes
 _SHORT = 256  # bytes of a value that are quickly compared
+_MANY = 64  # inputs that are remembered
+_shape = operator.attrgetter("shape")
 # What these make is as large as a value among their inputs says: a few bytes can ask for anything.
 GROWING = frozenset({
     "AvgPool3DGrad", "AvgPoolGrad", "BatchToSpace", "BatchToSpaceND", "Bincount", "BroadcastTo",
@@ -96,17 +99,20 @@ class SizeCheck:
     shapes, and from the values that it asked for.
     """
 
-    __slots__ = ("_node", "_small")
+    __slots__ = ("_asked", "_node", "_small")
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._small: tuple[tuple[int, ...], Any] | None = None
+        self._asked: tuple[int, ...] = ()  # inputs whose values the rule asks for
+        self._small: set[Any] = set()
 
     def __call__(self, inputs: Sequence[Any]) -> None:
         """ResourceExhaustedError if there is no memory for it."""
-        small = self._small
-        if small is not None and _key(inputs, small[0]) == small[1]:
-            return
+        try:
+            if self._small and _key(inputs, self._asked) in self._small:
+                return
+        except AttributeError:
+            pass  # something that is no array was not remembered either
         given = _GivenInputs(self._node, inputs)
         found = _by_rule(self._node, given)
         # More elements than integers number are the kernel's own to refuse.
@@ -118,9 +124,14 @@ class SizeCheck:
         for dims, kind in pairs:
             check_room(dims, kind)
         if len(pairs) == len(self._node.dtypes) and all(byte_count(*p) < _SMALL for p in pairs):
-            asked = tuple(given.asked)
-            if all(_is_short(np.asarray(inputs[i])) for i in asked):
-                self._small = asked, _key(inputs, asked)
+            self._remember(tuple(given.asked), inputs)
+
+    def _remember(self, asked: tuple[int, ...], inputs: Sequence[Any]) -> None:
+        arrays = all(isinstance(each, (np.ndarray, np.generic)) for each in inputs)
+        if arrays and all(_is_short(inputs[i]) for i in asked):
+            if asked != self._asked or len(self._small) >= _MANY:
+                self._asked, self._small = asked, set()
+            self._small.add(_key(inputs, asked))
 
 
 def check_expected(node: Node, inputs: Sequence[Any]) -> None:
@@ -129,13 +140,13 @@ def check_expected(node: Node, inputs: Sequence[Any]) -> None:
         SizeCheck(node)(inputs)
 
 
-def _is_short(value: np.ndarray) -> bool:
-    return value.nbytes <= _SHORT and value.dtype != object
+def _is_short(value: Any) -> bool:
+    return bool(value.nbytes <= _SHORT and value.dtype != object)
 
 
 def _key(inputs: Sequence[Any], asked: tuple[int, ...]) -> Any:
-    shapes = [getattr(each, "shape", None) for each in inputs]
-    return shapes, [np.asarray(inputs[i]).tobytes() for i in asked]
+    values = [inputs[i].tobytes() for i in asked]
+    return *map(_shape, inputs), *values
 
 
 def may_grow(node: Node) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.runtime.recording import probes
 from weft.runtime.recording.recorder import MOST, RECORDER, Probe, Recorder
-from weft.runtime.recording.xla_profile import XlaProfile
+from weft.runtime.recording.xla_profile import XlaProfile, operations_of
 from weft.runtime.xla import compile as xla_compile
 
 
@@ -22,12 +22,17 @@ class Control:
         self._lock = threading.Lock()
         RECORDER.register([*probes.PROBES, Probe(xla_compile, "load", self._load)])
 
-    def start(self, operations: bool = True, most: int = MOST, seconds: float = 0.0) -> None:
-        """Begins; ends after so many seconds, if there is no `stop` before that."""
+    def start(
+        self, operations: bool = True, most: int = MOST, seconds: float = 0.0, whole: bool = False
+    ) -> None:
+        """Begins; ends after so many seconds, if there is no `stop` before that.
+
+        Of a long recording, operations inside of programs are taken in part, or as a `whole`.
+        """
         with self._lock:
             self._end()
             if operations:
-                self._profile = XlaProfile()
+                self._profile = XlaProfile(whole)
                 self._profile.start()
             RECORDER.start(most)
             if seconds:
@@ -50,7 +55,7 @@ class Control:
         with self._lock:
             self._end()
 
-    def _end(self) -> list[Any]:
+    def _end(self) -> list[bytes]:
         if self._timer is not None:
             self._timer.cancel()
         RECORDER.stop()
@@ -64,9 +69,13 @@ class Control:
 
     def stop(self) -> dict[str, Any]:
         """Ends; everything that was recorded."""
+        return self.stop_with_profiles()[0]
+
+    def stop_with_profiles(self) -> tuple[dict[str, Any], list[bytes]]:
+        """The same, with XLA's profiles as they are."""
         with self._lock:
-            operations = self._end()
-            return RECORDER.recording(operations)
+            profiles = self._end()
+            return RECORDER.recording(operations_of(profiles)), profiles
 
 
 CONTROL = Control()

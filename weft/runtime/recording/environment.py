@@ -32,7 +32,8 @@ def begin() -> None:
         RECORDER.complete()
         return
     _begun.add(os.getpid())
-    CONTROL.start()
+    which = flags.TRACE_OPS.value
+    CONTROL.start(operations=which != "none", whole=which == "all")
     atexit.register(_leave)
     if threading.current_thread() is threading.main_thread():
         with contextlib.suppress(ValueError, OSError):

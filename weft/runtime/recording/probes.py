@@ -16,6 +16,7 @@ from weft.ops.functions import py_func
 from weft.passes.client_graph import Node
 from weft.passes.devices import describe
 from weft.passes.place.cost import estimated_time
+from weft.runtime.continuation import NO_CONTEXT
 from weft.runtime.executor import Executor
 from weft.runtime.inbox import Arrival, Inbox
 from weft.runtime.plan import Plan
@@ -27,7 +28,9 @@ from weft.runtime.xla.region import Region
 
 _SHORTEST_COMPILATION = 1e-3  # seconds: below, the program was there
 _MOST_NAMES = 40
+_MOST_STEPS = 4096
 Method = Callable[..., Any]
+Label = tuple[str, dict[str, Any]]  # name and detail of events
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -41,7 +44,7 @@ def shown(names: Sequence[str]) -> str:
 
 
 @functools.lru_cache(4096)
-def label_of(region: Region) -> tuple[str, dict[str, Any]]:
+def label_of(region: Region) -> Label:
     """Name and detail of a region: its costliest node stands for all."""
     nodes = region.unit.nodes
     host = describe("/device:CPU:0")
@@ -50,12 +53,12 @@ def label_of(region: Region) -> tuple[str, dict[str, Any]]:
 
 
 @functools.lru_cache(4096)
-def host_label(unit: HostUnit) -> tuple[str, dict[str, Any]]:
+def host_label(unit: HostUnit) -> Label:
     nodes = [item.node for item in unit.nodes]
     return _label(nodes[0], nodes)
 
 
-def _label(first: Node, nodes: Sequence[Node]) -> tuple[str, dict[str, Any]]:
+def _label(first: Node, nodes: Sequence[Node]) -> Label:
     name = first.name if len(nodes) == 1 else f"{first.name} +{len(nodes) - 1}"
     detail: dict[str, Any] = {"node": first.name, "op": first.type}
     if first.device:
@@ -74,45 +77,67 @@ def forget_labels() -> None:
     """Lets go of the plans that labels were made for."""
     for cache in (label_of, host_label, _node_detail, _ends):
         cache.cache_clear()
+    _known_steps.clear()
 
 
 # ---- steps ---------------------------------------------------------------------------------------
 
 
-def step_of_session(original: Method, recorder: Recorder) -> Method:
-    """`run(fetches, targets, feeds, ...)` of the two kinds of sessions."""
+def step_of_session(original: Method, recorder: Recorder, remote: bool = False) -> Method:
+    """`run(fetches, targets, feeds, values, ...)` of the two kinds of sessions.
 
-    def run(self: Any, fetches: Any, targets: Any, *args: Any, **kwargs: Any) -> Any:
+    Nodes of `remote` steps run in processes that do not know which lines have made them.
+    """
+
+    def run(
+        self: Any, fetches: Any, targets: Any, feeds: Any, values: Any,
+        options: Any = None, metadata: Any = None, key: Any = None,
+    ) -> Any:  # fmt: skip
         start = perf_counter()
         try:
-            return original(self, fetches, targets, *args, **kwargs)
+            return original(self, fetches, targets, feeds, values, options, metadata, key)
         finally:
-            recorder.note_graph(self.graph)
-            names = [each.name for each in (*fetches, *targets)]
+            label = _known_steps.get(key)
+            if label is None:
+                recorder.note_graph(self.graph, remote)
+                label = _new_step(key, [*fetches, *targets])
             recorder.steps["session"] += 1
-            detail = {"node": names[0].partition(":")[0] if names else "", "fetches": names[:8]}
-            recorder.add("step", f"Session.run {shown(names)}", start, detail)
+            recorder.add("step", label[0], start, label[1])
 
     return run
+
+
+_known_steps: dict[Any, Label] = {}  # by the key that stands for fetches
+
+
+def _new_step(key: Any, ends: Sequence[Any]) -> Label:
+    """The label of a step that was not met before."""
+    names = [each.name for each in ends]
+    first = names[0].partition(":")[0] if names else ""
+    label = f"Session.run {shown(names)}", {"node": first, "fetches": names[:8]}
+    if key is not None and len(_known_steps) < _MOST_STEPS:
+        _known_steps[key] = label
+    return label
 
 
 def _plan_run(original: Method, recorder: Recorder) -> Method:
     """Only a step that is one call of a program: of others, the units are recorded."""
 
-    def run(self: Plan, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Plan, feeds: Any, context: Any = NO_CONTEXT) -> Any:
         whole = self.prepared.whole
         if self.direct is None or whole is None:
-            return original(self, *args, **kwargs)
+            return original(self, feeds, context)
         start = perf_counter()
         try:
-            return original(self, *args, **kwargs)
+            return original(self, feeds, context)
         finally:
-            recorder.add("program", *_at(start, label_of(whole)))
+            label = label_of(whole)
+            recorder.add("program", label[0], start, label[1])
 
     return run
 
 
-def _at(start: float, label: tuple[str, dict[str, Any]]) -> tuple[str, float, dict[str, Any]]:
+def _at(start: float, label: Label) -> tuple[str, float, dict[str, Any]]:
     return label[0], start, label[1]
 
 
@@ -224,7 +249,7 @@ def _eager_call(original: Method, recorder: Recorder) -> Method:
     return call
 
 
-def _python_label(holder: py_func.PyFunction) -> tuple[str, dict[str, Any]]:
+def _python_label(holder: py_func.PyFunction) -> Label:
     function = holder.function
     code = getattr(function, "__code__", None)
     detail = {} if code is None else {"at": [code.co_filename, code.co_firstlineno]}
@@ -291,7 +316,7 @@ def _send(original: Method, recorder: Recorder) -> Method:
     return send
 
 
-def _transfer(executor: Executor, task: Task, how: str) -> tuple[str, dict[str, Any]]:
+def _transfer(executor: Executor, task: Task, how: str) -> Label:
     """Name and detail of a transfer; `flow` is the same at both ends."""
     node = _ends(task)[2]
     detail = {"node": node, "flow": f"{step_number(executor)};{task.transfer_key}"}
@@ -342,5 +367,7 @@ PROBES = [
     Probe(py_func, "_call_with_arrays", _python_call),
     Probe(py_func.PyFunction, "call", _eager_call),
     # Clients are a layer above; where there are none, nothing is to be recorded.
-    Probe("weft.client.remote.RemoteRunner", "run", step_of_session),
+    Probe(
+        "weft.client.remote.RemoteRunner", "run", functools.partial(step_of_session, remote=True)
+    ),
 ]

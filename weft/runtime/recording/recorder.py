@@ -7,6 +7,7 @@ take times (`probes.py`) in the place of the methods that are worth a bar, `stop
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import socket
 import sys
@@ -16,12 +17,15 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import get_ident
+from time import perf_counter
 from typing import Any
 
 from weft.core.errors import PACKAGE
 from weft.graph.graph import Graph
 
 MOST = 1_000_000
+_MOST = 50_000  # nodes of a graph whose lines are told to others
 
 
 def _epoch() -> float:
@@ -29,7 +33,7 @@ def _epoch() -> float:
 
     Of several readings the one counts between whose two clocks the least time went by.
     """
-    readings = [(time.perf_counter(), time.time(), time.perf_counter()) for _ in range(20)]
+    readings = [(perf_counter(), time.time(), perf_counter()) for _ in range(20)]
     before, wall, after = min(readings, key=lambda each: each[2] - each[0])
     return wall - (before + after) / 2
 
@@ -49,7 +53,7 @@ Wrap = Callable[[Callable[..., Any], "Recorder"], Callable[..., Any]]
 
 def now() -> float:
     """The time, as events of this process have it in a recording."""
-    return time.perf_counter() + EPOCH
+    return perf_counter() + EPOCH
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Recorder:
         self.span = 0.0, 0.0  # by `now`, when it was on
         self.tasks: list[str] = []  # of a cluster, that this process is
         self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+        self._remote: weakref.WeakSet[Graph] = weakref.WeakSet()
         self._probes: list[Probe] = []
         self._originals: list[tuple[Any, str, Any]] = []
         self._lock = threading.Lock()
@@ -133,23 +138,33 @@ class Recorder:
     def add(self, kind: str, name: str, start: float, detail: Any = None) -> None:
         """Something that this thread did from `start` until now."""
         if self.is_on:
-            end = time.perf_counter()
-            self.events.append((kind, name, start, end, threading.get_ident(), detail))
+            self.events.append((kind, name, start, perf_counter(), get_ident(), detail))
 
     def add_loose(self, kind: str, name: str, start: float, detail: Any = None) -> None:
         """Something that held no thread, from `start` until now."""
         if self.is_on:
-            self.events.append((kind, name, start, time.perf_counter(), 0, detail))
+            self.events.append((kind, name, start, perf_counter(), 0, detail))
 
-    def note_graph(self, graph: Graph) -> None:
-        """Nodes of events are looked for in this graph."""
+    def note_graph(self, graph: Graph, remote: bool = False) -> None:
+        """Nodes of events are looked for here; if remote, those of other processes, too."""
         self._graphs.add(graph)
+        if remote:
+            self._remote.add(graph)
+
+    def graphs(self) -> list[Graph]:
+        """The graphs that were noted."""
+        return list(self._graphs)
+
+    def forget_graphs(self) -> None:
+        self._graphs.clear()
 
     # ---- what was recorded ----
 
     def recording(self, extra: Sequence[Event] = ()) -> dict[str, Any]:
         """All that was recorded, as data that JSON can hold. Times are microseconds."""
         events = [*self.events, *extra]
+        graphs = self.graphs()
+        _add_types(extra, graphs)
         threads = {thread.ident: thread.name for thread in threading.enumerate()}
         seen = {event[4] for event in events if isinstance(event[4], int)}
         return {
@@ -159,8 +174,12 @@ class Recorder:
             "span": [each * 1e6 for each in self.span],
             "threads": {str(i): threads.get(i, "thread") for i in seen if i},
             **_plain(events),
-            "lines": lines_of(_names(events), list(self._graphs)),
+            "lines": lines_of(_names(events) | self._remote_names(), graphs),
         }
+
+    def _remote_names(self) -> set[str]:
+        """The nodes that other processes may have run for this one."""
+        return {name for graph in self._remote for name in itertools.islice(graph._by_name, _MOST)}
 
 
 def _plain(events: Sequence[Event]) -> dict[str, Any]:
@@ -176,6 +195,15 @@ def _plain(events: Sequence[Event]) -> dict[str, Any]:
         at, took = round((start + EPOCH) * 1e6, 3), round((end - start) * 1e6, 3)
         found.append([kind, name, at, took, thread, place])
     return {"events": found, "details": details}
+
+
+def _add_types(events: Iterable[Event], graphs: Sequence[Graph]) -> None:
+    """Completes details of nodes of which XLA has told only the names."""
+    for detail in {id(event[5]): event[5] for event in events}.values():
+        found = (graph._by_name.get(detail.get("node", "")) for graph in graphs)
+        op = next(filter(None, found), None)
+        if op is not None:
+            detail["op"] = op.type
 
 
 def _names(events: Iterable[Event]) -> set[str]:

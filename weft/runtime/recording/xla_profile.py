@@ -7,74 +7,130 @@ profiler, which tells when each instruction ran, on which thread or stream of wh
 from __future__ import annotations
 
 import functools
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from weft.runtime.recording.recorder import EPOCH, Event
 from weft.runtime.xla.names import nodes_by_instruction
 
 _START = "profile_start_time"  # nanoseconds of the wall clock
+_DEVICE = "/device:"
+_WINDOW = 0.25  # seconds
+_SHARE = 0.02  # of the time, that a long recording may cost
+_SECONDS_PER_BYTE = 0.12e-6  # to take and to collect a profile, by its size
+_MOST_BYTES = 64_000_000
+
+
+def rest_after(size: int) -> float:
+    """Seconds to rest after a window whose profile has `size` bytes.
+
+    Programs of many short operations rest long; those of long ones need no rest.
+    """
+    return max(0.0, size * _SECONDS_PER_BYTE / _SHARE - _WINDOW)
 
 
 class XlaProfile:
-    """XLA's profiler, started and stopped once."""
+    """XLA's profiler, started and stopped once.
 
-    def __init__(self) -> None:
-        self._folder = ""
+    Of a long recording it takes windows, the first one at the start, so that neither its cost nor
+    its memory grows with the length: `whole` takes everything. On accelerators, where starting
+    takes long, it always does.
+    """
+
+    def __init__(self, whole: bool = False) -> None:
+        self._whole = whole
+        self._session: Any = None
+        self._windows: deque[bytes] = deque()
+        self._over, self._lock, self._has_begun = threading.Event(), threading.Lock(), False
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Does nothing if jax is not in use, or profiles something already."""
-        if "jax" not in sys.modules or self._folder:
-            return
+        """Does nothing if jax is not in use, or this has begun."""
+        with self._lock:  # threads that compile their first programs at once
+            if "jax" not in sys.modules or self._has_begun:
+                return
+            self._has_begun = True
         import jax
+
+        on_host = jax.default_backend() == "cpu"  # and there is a backend, which XLA wants
+        self._begin()
+        if on_host and not self._whole:
+            self._thread = threading.Thread(
+                target=self._alternate, name="weft-xla-profile", daemon=True
+            )
+            self._thread.start()
+
+    def _begin(self) -> None:
+        import jax
+        from jaxlib import _profiler  # type: ignore[attr-defined]
 
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level, options.host_tracer_level = 0, 1
-        folder = tempfile.mkdtemp(prefix="weft-profile-")
+        self._session = _profiler.ProfilerSession(options)
+
+    def _end(self) -> int:
+        """Keeps the profile of a window; its size."""
+        session, self._session = self._session, None
         try:
-            jax.profiler.start_trace(folder, profiler_options=options)
-        except RuntimeError:  # the user's own is on
-            shutil.rmtree(folder, ignore_errors=True)
-        else:
-            self._folder = folder
+            profile: bytes = session.stop()
+        except RuntimeError:  # the user's own was on
+            return 0
+        self._windows.append(profile)
+        while len(self._windows) > 1 and sum(map(len, self._windows)) > _MOST_BYTES:
+            self._windows.popleft()
+        return len(profile)
 
-    def stop(self) -> list[Event]:
-        """The operations that ran since the start."""
-        if not self._folder:
-            return []
-        import jax
+    def _alternate(self) -> None:
+        while not self._over.wait(_WINDOW):
+            if self._over.wait(rest_after(self._end())):
+                return
+            self._begin()
 
-        folder, self._folder = self._folder, ""
-        try:
-            jax.profiler.stop_trace()  # type: ignore[no-untyped-call]
-            files = sorted(Path(folder).rglob("*.xplane.pb"))
-            return [event for file in files for event in read_profile(file)]
-        finally:
-            _detail.cache_clear()
-            shutil.rmtree(folder, ignore_errors=True)
+    def stop(self) -> list[bytes]:
+        """What was taken since the start: `operations_of` reads it."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._session is not None:
+            self._end()
+        return list(self._windows)
 
 
-def read_profile(file: Path) -> Iterator[Event]:
+def operations_of(profiles: Iterable[bytes]) -> list[Event]:
+    """The operations that ran inside of programs."""
+    try:
+        return [event for profile in profiles for event in read_profile(profile)]
+    finally:
+        _detail.cache_clear()
+
+
+def read_profile(profile: bytes) -> Iterator[Event]:
     """The events of operations in a profile; their thread is the name of a row."""
     from jax.profiler import ProfileData
 
-    planes = list(ProfileData.from_file(str(file)).planes)
+    planes = list(ProfileData.from_serialized_xspace(profile).planes)
     starts = [dict(plane.stats).get(_START) for plane in planes]
     start = next((float(each) for each in starts if each is not None), 0.0)
     for plane in planes:
+        on_device = plane.name.startswith(_DEVICE)
         for line in plane.lines:
             row = _row(plane.name, line.name)
             for event in line.events:
-                yield from _operation(event, row, start)
+                if on_device or not _is_of_the_machinery(event.name):
+                    yield from _operation(event, row, start)
+
+
+def _is_of_the_machinery(name: str) -> bool:
+    """Whether it is one of the many events of XLA's threads and queues, which are not looked at."""
+    return name.startswith("end: ") or "::" in name
 
 
 def _row(plane: str, line: str) -> str:
-    if plane.startswith("/device:"):
-        return f"{plane.removeprefix('/device:')} {line}"
+    if plane.startswith(_DEVICE):
+        return f"{plane.removeprefix(_DEVICE)} {line}"
     return f"XLA {line.rpartition('/')[0].removeprefix('tf_') or line}"
 
 

@@ -17,10 +17,7 @@ from weft.passes.client_graph import Node
 from weft.runtime.resources import Variable
 
 _ALWAYS = object()
-
-
-# Nodes that give the elements they were given, in another shape or another type of integers. (What
-# does not fit the new type is not below any limit in the old one either.)
+_MANY = 1 << 14  # indices of which the largest is found sooner than those that are too large
 
 
 class Failed:
@@ -37,8 +34,11 @@ class Failed:
         self.noted = False
         self.beforehand: set[tuple[int, int]] = set()
         self.depth = 0  # how many loops and conditionals there are around this point
-        self._within: dict[tuple[int, int], Any] = {}  # indices that were looked at, by limit
-        self._inputs: dict[int, tuple[Any, int]] = {}  # by identity, what holds an input's elements
+        # By identity, indices and the limit that they are below, unless the program fails.
+        self._within: dict[int, tuple[Any, int]] = {}
+        # By identity, what holds an input's elements: which input, and what fits all the types
+        # that they were cast to. Larger numbers have become other ones.
+        self._inputs: dict[int, tuple[Any, int, int]] = {}
 
     @property
     def state(self) -> Any:
@@ -59,7 +59,7 @@ class Failed:
 
     def know_inputs(self, inputs: Sequence[Any]) -> None:
         """Called once, with what the caller of the program can look at too."""
-        self._inputs = {id(value): (value, i) for i, value in enumerate(inputs)}
+        self._inputs = {id(x): (x, i, _most(x)) for i, x in enumerate(inputs) if _are_integers(x)}
 
     def must_hold(self, condition: Any) -> None:
         if isinstance(condition, (bool, np.bool_, np.ndarray)) and np.all(condition):
@@ -69,29 +69,46 @@ class Failed:
 
     def must_be_within(self, indices: Any, limit: int) -> None:
         if id(indices) in self._inputs:
-            known = self._inputs[id(indices)][1], limit
+            _, i, most = self._inputs[id(indices)]
+            known = i, min(limit, most)
             if not self.depth:
                 self.beforehand.add(known)
             if known in self.beforehand:
                 return
-        key = id(indices), limit
-        if key not in self._within:
-            self._within[key] = indices
+        if not self.are_known(indices, limit):
+            self.is_within(indices, limit)
             self.must_hold(are_within(indices, limit))
+
+    def is_within(self, indices: Any, limit: int) -> None:
+        self._within[id(indices)] = indices, limit
+
+    def are_known(self, indices: Any, limit: int) -> bool:
+        """Whether indices are in [0, limit), unless the program fails."""
+        return id(indices) in self._within and self._within[id(indices)][1] <= limit
 
     def follow(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Called for each node of a program: where elements only move, what is known moves too."""
-        if not node.definition.keeps_places or not _are_integers(inputs[0], outputs[0]):
+        kind = node.definition
+        if not (kind.moves or kind.keeps_places) or kind.has_list_input:
             return
-        if id(inputs[0]) in self._inputs:
-            self._inputs[id(outputs[0])] = outputs[0], self._inputs[id(inputs[0])][1]
-        for _, limit in [key for key in self._within if key[0] == id(inputs[0])]:
-            self._within[id(outputs[0]), limit] = outputs[0]
+        if not _are_integers(inputs[0], outputs[0]):
+            return
+        source, made, most = id(inputs[0]), outputs[0], _most(outputs[0])
+        if kind.keeps_places and source in self._inputs:
+            _, i, before = self._inputs[source]
+            self._inputs[id(made)] = made, i, min(before, most)
+        if source in self._within and self._within[source][1] <= most:
+            self.is_within(made, self._within[source][1])
 
 
 def _are_integers(*values: Any) -> bool:
     kinds = [getattr(getattr(x, "dtype", None), "kind", "O") for x in values]
     return all(kind in "iu" for kind in kinds)
+
+
+def _most(integers: Any) -> int:
+    """The least number that is too large for an array's type."""
+    return int(np.iinfo(integers.dtype).max) + 1
 
 
 def limit_of(dtype: Any, limit: int) -> np.ndarray | None:
@@ -103,9 +120,12 @@ def limit_of(dtype: Any, limit: int) -> np.ndarray | None:
 
 
 def has_outside(indices: Any, limit: np.ndarray) -> Any:
-    """How many indices are not in [0, limit): as unsigned numbers, negative ones are large."""
+    """Whether any index is not in [0, limit): as unsigned numbers, negative ones are large."""
+    numbers = np.asarray(indices).view(limit.dtype)
+    if numbers.size > _MANY:
+        return numbers.max() >= limit
     # Of the ways to say it this is the one that takes least for some hundred numbers.
-    return np.count_nonzero(np.greater_equal(np.asarray(indices).view(limit.dtype), limit))
+    return np.count_nonzero(np.greater_equal(numbers, limit))
 
 
 class TracedCell:

@@ -32,7 +32,7 @@ from weft.runtime.resources import Variable
 from weft.runtime.xla import processes
 from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
-from weft.runtime.xla.interrupts import interruptible
+from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.names import named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
@@ -54,6 +54,7 @@ def load() -> Any:
         with _lock:
             if _jax is None:
                 jax = import_hushed()
+                heed_ignored_interrupts()
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 use_several_hosts(jax)

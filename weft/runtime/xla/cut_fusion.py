@@ -180,13 +180,25 @@ def _cut_before_reductions(
     found: set[int] = set()
     for operation in operations:
         if _name(operation) == "reduce" and len(operation.results) == 1:
-            value = operation.operands[0]
-            if value in maker and _elements(value) >= _LARGE:
-                if _is_long(operations, maker, maker[value], apart, sizes):
-                    found.add(maker[value])
+            last = _made_by(operations, maker, operation.operands[0])
+            if last is not None and _elements(operation.operands[0]) >= _LARGE:
+                if _is_long(operations, maker, last, apart, sizes):
+                    found.add(last)
     for i in sorted(found):
         _keep(module, operations[i], operations[i + 1], keepers)
     return len(found)
+
+
+def _made_by(operations: Sequence[Any], maker: dict[Any, int], value: Any) -> int | None:
+    """The operation that has computed a value, in whichever shape; None if it was given.
+
+    XLA would go through all that comes before in the last of these shapes, where neighbours in
+    memory, and what rows have in common, are harder to see.
+    """
+    last: int | None = maker.get(value)
+    while last is not None and _name(operations[last]) == "reshape":
+        last = maker.get(operations[last].operands[0])
+    return last
 
 
 def _elements(value: Any) -> int:

@@ -7,6 +7,7 @@ what cannot be stopped, as compiling, is done by another thread, for which the m
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextlib
 import functools
@@ -14,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -21,6 +23,7 @@ from weft.core import errors
 from weft.runtime.limits import Step
 
 T = TypeVar("T")
+_MOMENT = 0.01  # seconds, for a callback to be over
 _left: list[_Work] = []  # threads that somebody was to wait for and does not any more
 
 
@@ -83,6 +86,29 @@ def _end() -> None:
         os.kill(os.getpid(), signal.SIGINT)
     for thread in _left:
         thread.join()
+
+
+def heed_ignored_interrupts() -> None:
+    """Interrupts again when Python has ignored an interrupt, as it does in some callbacks.
+
+    jax has a callback that is called whenever garbage is collected, which is often while a step is
+    compiled; destructors are others.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            # By another thread: what is raised here would be ignored as well.
+            threading.Thread(target=_interrupt_again, name="weft-interrupt", daemon=True).start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = hook
+
+
+def _interrupt_again() -> None:
+    time.sleep(_MOMENT)
+    _thread.interrupt_main()
 
 
 def tell_of_interrupts(step: Step | None) -> None:

@@ -47,8 +47,10 @@ LARGE_VALUE = 1 << 16  # bytes
 HEAVY = 3e5  # microseconds: what compiling takes at least
 INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
 SLOW_HALVES = 4.0
-# Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
-NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
+# Microseconds, to order of magnitude: one NumPy kernel, one XLA call (on the host, half of it is
+# the way to the thread that computes, and back), one buffer of that call.
+NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 40.0, 2.5, 0.001
+LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 
 
 class _Entry:
@@ -405,7 +407,7 @@ def _work(node: Node, inputs: Any, outputs: Any) -> float:
         return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
     size = _elements(outputs)
     if _looks_at_all(node):
-        size = max(size, _elements(inputs))
+        size = max(size, LOOK * _elements(inputs))
     if node.definition.flops is not None:
         flops = node.definition.flops([np.shape(v) for v in inputs], node.attrs)
         # A product is one call; an update of a variable is a call for each of its operations.

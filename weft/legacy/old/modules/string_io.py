@@ -12,6 +12,11 @@ class _Text(io.StringIO):
     def write(self, data: Any) -> int:
         return super().write(data.decode("latin1") if isinstance(data, bytes) else data)
 
+    @property
+    def len(self) -> int:
+        """How many characters there are."""
+        return len(self.getvalue())
+
 
 def StringIO(data: Any = "") -> Any:
     """A file in memory with `data` in it."""

@@ -8,15 +8,60 @@ the neighbour in the package.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from weft.legacy.old.python2 import runtime
 from weft.legacy.old.python2.statements import RUNTIME, tuple_pattern
-from weft.legacy.old.rewriting import add_import, call, dotted, located
+from weft.legacy.old.rewriting import Imported, add_import, call, dotted, located
 
-_DECORATED = frozenset({"__cmp__", "__eq__", *runtime.METHODS})
-# Gave strings, give bytes.
-_GIVE_TEXT = frozenset({"subprocess.check_output", "base64.b64encode", "base64.encodestring"})
+_SLICES = {"__getslice__", "__setslice__", "__delslice__"}
+_AS_TEXT = "__str__ of bytes"
+_DECORATED = frozenset({"__cmp__", "__eq__", _AS_TEXT, *_SLICES, *runtime.METHODS})
+# Functions that are others in Python 2.
+_FUNCTIONS = {
+    "math.floor": "floor",
+    "math.ceil": "ceil",
+    "csv.reader": "csv_reader",
+    "csv.DictReader": "csv_dict_reader",
+    "gzip.open": "gzip_open",
+    "gzip.GzipFile": "GzipFile",
+    "zipfile.ZipFile": "ZipFile",
+    "subprocess.Popen": "Popen",
+}
+# Functions that give files, whose bytes are strings.
+_GIVE_FILES = frozenset(
+    {
+        "tempfile.NamedTemporaryFile",
+        "tempfile.TemporaryFile",
+        "urllib.urlopen",
+        "urllib2.urlopen",
+    }
+)
+# Functions of strings, which are bytes or text today.
+_OF_BYTES = frozenset(
+    f"{module}.{name}"
+    for module, names in {
+        "zlib": "compress decompress crc32 adler32",
+        "base64": "b64encode b64decode encodestring decodestring encodebytes decodebytes",
+        "binascii": "hexlify unhexlify b2a_hex a2b_hex crc32",
+        "struct": "pack unpack unpack_from",
+        "cPickle": "dumps",
+        "pickle": "dumps",
+        "marshal": "dumps loads",
+        "subprocess": "check_output",
+    }.items()
+    for name in names.split()
+)
+_OF_TEXT = frozenset(
+    f"re.{name}" for name in "match search findall finditer split sub subn".split()
+) | {"sys.stdout.write", "sys.stderr.write"}
+# What functions had under other names, and could be given.
+_NAMES_OF_FUNCTIONS = {
+    f"func_{name}": f"__{name}__" for name in ("name", "doc", "defaults", "dict")
+}
+# Methods of strings and lists that take other arguments today.
+_METHODS = frozenset({"join", "sort", "translate"})
 _LISTS = frozenset({"keys", "values", "items"})
 
 
@@ -28,15 +73,15 @@ def keep_meaning(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
         for alias in node.names
     }
-    new: ast.Module = _Meaning(futures, _bound(tree)).visit(tree)
+    new: ast.Module = _Meaning(futures, _bound(tree), Imported(tree)).visit(tree)
     add_import(new, runtime.__name__, RUNTIME)
     return new
 
 
-def _bound(tree: ast.AST) -> set[str]:
-    """Every name that the file gives a meaning of its own anywhere."""
+def _bound(scope: ast.AST) -> set[str]:
+    """The names that a file, a class or a function gives a meaning of its own, for all within."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _own_nodes(scope):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -45,21 +90,60 @@ def _bound(tree: ast.AST) -> set[str]:
             found.add(node.asname or node.name)
         elif isinstance(node, ast.arg):
             found.add(node.arg)
+        elif isinstance(node, ast.Global):
+            found.update(node.names)
     return found
 
 
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope; of functions and classes in it, only that they are there."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield from _own_nodes(node)
+
+
 class _Meaning(ast.NodeTransformer):
-    def __init__(self, futures: set[str], bound: set[str]) -> None:
+    def __init__(self, futures: set[str], bound: set[str], imported: Imported) -> None:
+        self._paths = {
+            name: path for name, path in imported.paths.items() if name not in imported.bound
+        }
         self._divides_whole = "division" not in futures
         self._finds_neighbours = "absolute_import" not in futures
-        self._builtins = runtime.BUILTINS.keys() - bound
+        self._builtins = runtime.BUILTINS.keys() - bound  # where the visit is
         self._number = 0
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if isinstance(node.ctx, ast.Load) and node.id in self._builtins:
-            name = ast.Attribute(ast.Name(RUNTIME, ast.Load()), runtime.BUILTINS[node.id], node.ctx)
-            return located(name, node)
+            return located(_of_runtime(runtime.BUILTINS[node.id]), node)
+        return self._substitute(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Store):
+            node.attr = _NAMES_OF_FUNCTIONS.get(node.attr, node.attr)
+        return self._substitute(node)
+
+    def _substitute(self, node: ast.Name | ast.Attribute) -> ast.AST:
+        """What stands for a function of a module that is another in Python 2."""
+        first, _, rest = (dotted(node) or "").partition(".")
+        path = f"{self._paths.get(first, '')}.{rest}".rstrip(".")
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if path in _FUNCTIONS:
+            return located(_of_runtime(_FUNCTIONS[path]), node)
+        kinds = {"with_strings": _OF_BYTES, "with_text": _OF_TEXT, "giving_files": _GIVE_FILES}
+        for kind, paths in kinds.items():
+            if path in paths:
+                return located(call(kind, node, runtime=RUNTIME), node)
         return node
+
+    def _visit_inside(self, node: ast.AST) -> None:
+        """What is in a function, whose own names hide built-in ones."""
+        outside = self._builtins
+        self._builtins = outside - _bound(node)
+        self.generic_visit(node)
+        self._builtins = outside
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """A loop over `range` needs no list."""
@@ -109,13 +193,13 @@ class _Meaning(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
-        if dotted(function) in _GIVE_TEXT:
-            return located(call("as_text", node, runtime=RUNTIME), node)
+        if isinstance(function, ast.Name):
+            return self._of_built_in(node, function.id)
         if isinstance(function, ast.Attribute):
             if function.attr in _LISTS and not node.args and not node.keywords:
                 return located(call("as_list", node, runtime=RUNTIME), node)
-            if function.attr == "sort" and (node.args or _has_keyword(node, "cmp")):
-                return located(_call_with(node, "sort", function.value), node)
+            if function.attr in _METHODS and not self._is_imported(function):
+                return located(_call_with(node, function.attr, function.value), node)
             if function.attr == "encode" and node.args:
                 return located(_call_with(node, "encode", function.value), node)
             if function.attr == "decode":
@@ -124,8 +208,22 @@ class _Meaning(ast.NodeTransformer):
                 return located(call("next_", function.value, runtime=RUNTIME), node)
         return node
 
+    def _is_imported(self, node: ast.Attribute) -> bool:
+        """Whether a name is taken of a module: `string.join`, `os.path.join`."""
+        return (dotted(node) or "").partition(".")[0] in self._paths
+
+    def _of_built_in(self, node: ast.Call, name: str) -> ast.AST:
+        """Calls that ask for the kind of a string, or make bytes of one."""
+        if name == "isinstance" and len(node.args) == 2 and _mentions(node.args[1], "str"):
+            return located(_call_of(node, "is_instance"), node)
+        if name in ("bytes", "bytearray") and len(node.args) == 1:
+            node.args = [located(call("bytes_of", node.args[0], runtime=RUNTIME), node)]
+        return node
+
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Order of unlike things, `None < 1`, is Python 2's."""
+        """Order of unlike things, `None < 1`, is Python 2's; so is the type of a string."""
+        if _is_call_of(node.left, "type") and any(_mentions(x, "str") for x in node.comparators):
+            node.left = located(_call_of(node.left, "type_of"), node.left)
         self.generic_visit(node)
         ordered = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
         if len(node.ops) == 1 and isinstance(node.ops[0], ordered):
@@ -158,7 +256,7 @@ class _Meaning(ast.NodeTransformer):
         return located(ast.If(test, [neighbour], [node]), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
+        self._visit_inside(node)
         unpacked = [
             located(ast.parse(f"{pattern} = {arg.arg}").body[0], node)
             for arg in node.args.args
@@ -183,7 +281,7 @@ class _Meaning(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        self.generic_visit(node)
+        self._visit_inside(node)
         for arg in node.args.args:
             pattern = tuple_pattern(arg.arg)
             if pattern is not None:
@@ -195,14 +293,13 @@ class _Meaning(ast.NodeTransformer):
         names: set[str] = set()
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef):
-                names.add(statement.name)
+                names.add(statement.name if not _gives_bytes(statement) else _AS_TEXT)
             elif isinstance(statement, ast.Assign):
                 names |= {each.id for each in statement.targets if isinstance(each, ast.Name)}
                 if "__metaclass__" in names and not _has_keyword(node, "metaclass"):
                     node.keywords.append(ast.keyword("metaclass", statement.value))
         if names & _DECORATED:
-            decorator = ast.Attribute(ast.Name(RUNTIME, ast.Load()), "completed", ast.Load())
-            node.decorator_list.append(decorator)
+            node.decorator_list.append(_of_runtime("completed"))
         return located(node, node)
 
 
@@ -246,8 +343,26 @@ def _move(tree: ast.AST, place: ast.AST) -> None:
             ast.copy_location(each, place)
 
 
+def _gives_bytes(function: ast.FunctionDef) -> bool:
+    """Whether what an object shows itself as is encoded: `return unicode(self).encode("utf-8")`."""
+    names = {each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute)}
+    return function.name in ("__str__", "__repr__") and "encode" in names
+
+
 def _is_call_of(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+
+
+def _of_runtime(name: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load())
+
+
+def _call_of(node: Any, function: str) -> ast.Call:
+    return call(function, *node.args, runtime=RUNTIME)
 
 
 def _has_keyword(node: ast.Call | ast.ClassDef, name: str) -> bool:

@@ -15,7 +15,7 @@ from weft.legacy.old import table, users_code
 from weft.legacy.old.python2 import translation
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w, \t]+)|import[ \t]+([\w., \t]+))",
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*([\w, \t]*)|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
 # What to look for in a text before it is worth parsing.

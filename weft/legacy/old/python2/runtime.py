@@ -6,32 +6,61 @@ import codecs
 import functools
 import importlib
 import importlib.util
-import io
+import math
 import numbers
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, ItemsView, Iterable, KeysView, ValuesView
 from types import ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from weft.legacy.old import python_behaviour
+from weft.legacy.old.python2.files import GzipFile as GzipFile
+from weft.legacy.old.python2.files import Popen as Popen
+from weft.legacy.old.python2.files import ZipFile as ZipFile
+from weft.legacy.old.python2.files import csv_dict_reader as csv_dict_reader
+from weft.legacy.old.python2.files import csv_reader as csv_reader
+from weft.legacy.old.python2.files import file as file
+from weft.legacy.old.python2.files import giving_files as giving_files
+from weft.legacy.old.python2.files import gzip_open as gzip_open
+from weft.legacy.old.python2.files import open_ as open_
+from weft.legacy.old.python2.order import cmp as cmp
+from weft.legacy.old.python2.order import least as least
+from weft.legacy.old.python2.order import max_ as max_
+from weft.legacy.old.python2.order import min_ as min_
+from weft.legacy.old.python2.order import sort as sort
+from weft.legacy.old.python2.order import sorted_ as sorted_
+from weft.legacy.old.python2.strings import Bytes, as_text, bytes_of
+from weft.legacy.old.python2.strings import chr_ as chr_
+from weft.legacy.old.python2.strings import is_instance as is_instance
+from weft.legacy.old.python2.strings import join as join
+from weft.legacy.old.python2.strings import ord_ as ord_
+from weft.legacy.old.python2.strings import translate as translate
+from weft.legacy.old.python2.strings import type_of as type_of
+from weft.legacy.old.python2.strings import with_strings as with_strings
+from weft.legacy.old.python2.strings import with_text as with_text
 
 # Python 2's name -> the name here.
 BUILTINS = {
     "apply": "apply",
     "basestring": "basestring",
-    "buffer": "memoryview_",
+    "buffer": "Bytes",
+    "chr": "chr_",
     "cmp": "cmp",
     "coerce": "coerce",
     "execfile": "execfile",
-    "file": "open_",
+    "file": "file",
     "filter": "filter_",
     "input": "input_",
     "intern": "intern",
     "long": "long",
     "map": "map_",
+    "max": "max_",
+    "min": "min_",
+    "oct": "oct_",
+    "ord": "ord_",
     "open": "open_",
     "print": "print_",
     "range": "range_",
@@ -57,21 +86,24 @@ METHODS = {
 }
 
 xrange, raw_input, unichr, intern = range, input, chr, sys.intern
-reduce, reload, long, memoryview_ = functools.reduce, importlib.reload, int, memoryview
+reduce, reload, long = functools.reduce, importlib.reload, int
 
 
 class _Text(type):
     """Text of either kind counts as an instance."""
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, str | bytes) if cls.__name__ == "basestring" else _is_text(value)
+        return isinstance(value, str | bytes if cls.__name__ == "basestring" else str)
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return issubclass(kind, str | bytes)
 
+    def __eq__(cls, other: object) -> bool:
+        """`type(x) == unicode`."""
+        return other is cls or (other is str and cls.__name__ == "unicode")
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    def __hash__(cls) -> int:
+        return hash(str if cls.__name__ == "unicode" else cls.__name__)
 
 
 class basestring(metaclass=_Text):
@@ -82,17 +114,15 @@ class unicode(metaclass=_Text):
     """`unicode(x)`, `unicode(x, "utf-8")`: text that is text already stays as it is."""
 
     def __new__(cls, value: Any = "", encoding: str = "utf-8", errors: str = "strict") -> str:  # type: ignore[misc]
-        return value.decode(encoding, errors) if isinstance(value, bytes) else str(value)
+        if isinstance(value, bytes):
+            return value.decode(encoding, errors)
+        own = getattr(type(value), "__unicode__", None)
+        return str(value) if own is None else str(own(value))
 
 
 def apply(function: Callable[..., Any], args: Iterable[Any] = (), options: Any = None) -> Any:
     """Calls a function."""
     return function(*args, **(options or {}))
-
-
-def cmp(one: Any, other: Any) -> int:
-    """-1, 0 or 1 by order."""
-    return (one > other) - (one < other)
 
 
 def coerce(one: Any, other: Any) -> tuple[Any, Any]:
@@ -142,67 +172,78 @@ def round_(number: Any, digits: int = 0) -> float:
     return float(np.copysign(whole / 10.0**digits, number))
 
 
-def sorted_(values: Any, cmp: Any = None, key: Any = None, reverse: bool = False) -> list[Any]:
-    """A sorted list, by a function that compares or one that gives keys."""
-    return sorted(values, key=_sort_key(cmp, key), reverse=reverse)
+def oct_(number: int) -> str:
+    """`010`, which was an octal number in a program, too."""
+    return oct(number).replace("0o", "0") if number else "0"
 
 
-def sort(values: Any, cmp: Any = None, *args: Any, **options: Any) -> Any:
-    """`values.sort(compare)` of a list; what other objects have under that name is theirs."""
-    if not isinstance(values, list):
-        given = (cmp, *args) if cmp is not None else args
-        return values.sort(*given, **options)
-    key, reverse = (*args, None, None)[:2]
-    key, reverse = options.get("key", key), options.get("reverse", reverse)
-    return values.sort(key=_sort_key(cmp, key), reverse=bool(reverse))
+def floor(number: Any) -> float:
+    """`math.floor`, which gave a float."""
+    return float(math.floor(number))
 
 
-def _sort_key(compare: Any, key: Any) -> Any:
-    if compare is None:
-        return key
-    ordered = functools.cmp_to_key(compare)
-    return ordered if key is None else lambda each: ordered(key(each))
+def ceil(number: Any) -> float:
+    """`math.ceil`, likewise."""
+    return float(math.ceil(number))
 
 
 def print_(*values: Any, **options: Any) -> None:
-    """Writes values; bytes are written as they are."""
-    print(*map(as_text, values), **options)  # noqa: T201
+    """Writes values; bytes are written as they are, and what ends a line has no blank after it."""
+    if options.get("sep") is None:
+        parts = [str(as_text(each)) for each in values]
+        text = "".join(_with_blank(part) for part in parts[:-1]) + "".join(parts[-1:])
+        values = (text,) if values else ()
+    try:
+        print(*values, **options)  # noqa: T201
+    except UnicodeEncodeError:  # bytes that are no text, on their way to a terminal
+        shown = [bytes_of(str(each)).decode("utf-8", "replace") for each in values]
+        print(*shown, **options)  # noqa: T201
 
 
-def as_text(value: Any) -> Any:
-    """Bytes as the text they are, alone or in a tuple: `"%s" % x.encode("utf-8")`."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
-    return tuple(map(as_text, value)) if type(value) is tuple else value
+def _with_blank(part: str) -> str:
+    return part if part[-1:].isspace() and part[-1] != " " else f"{part} "
 
 
-_VIEWS: Any = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+_VIEWS: Any = (KeysView, ValuesView, ItemsView)
 
 
 def as_list(values: Any) -> Any:
-    """`d.keys()` as a list, where `d` is a dictionary of Python's."""
+    """`d.keys()` as a list, where it is a view of a dictionary."""
     return list(values) if isinstance(values, _VIEWS) else values
+
+
+# Codecs between strings.
+_CODECS = frozenset({"hex", "base64", "rot13", "string_escape", "string-escape", "unicode_escape"})
 
 
 def encode(value: Any, encoding: str, *args: Any, **options: Any) -> Any:
     """`x.encode(y)`; bytes are encoded already, and codecs between bytes give text."""
-    if encoding in ("hex", "base64", "rot13", "string_escape") and isinstance(value, str | bytes):
+    if encoding in _CODECS and isinstance(value, str | bytes):
         if encoding == "rot13" and isinstance(value, str):
             return codecs.encode(value, "rot13")
-        data = value.encode("utf-8") if isinstance(value, str) else value
+        data = bytes_of(value)
         if encoding == "string_escape":
             return data.decode("latin1").encode("unicode_escape").decode("ascii")
         return codecs.encode(data, encoding).decode("ascii")  # type: ignore[call-overload]
     if isinstance(value, bytes):
+        return Bytes(value)
+    found = value.encode(encoding, *args, **options)
+    return Bytes(found) if isinstance(found, bytes) else found
+
+
+_UTF8 = frozenset({"utf-8", "utf8", "utf_8", "ascii"})
+
+
+def decode(value: Any, encoding: str = "ascii", *args: Any, **options: Any) -> Any:
+    """`x.decode(y)`; text stands for bytes of UTF-8, and is decoded already."""
+    if not isinstance(value, str | bytes):
+        return value.decode(encoding, *args, **options)
+    if encoding in _CODECS:
+        return as_text(python_behaviour.decode(str(as_text(value)), encoding))
+    if isinstance(value, str) and encoding.lower() in _UTF8:
         return value
-    return value.encode(encoding, *args, **options)
-
-
-def decode(value: Any, *args: Any, **options: Any) -> Any:
-    """`x.decode(y)`; text is decoded already."""
-    if isinstance(value, str):
-        return python_behaviour.decode(value, *args, **options)
-    return value.decode(*args, **options)
+    encoding = "utf-8" if encoding.lower() in _UTF8 else encoding
+    return bytes(bytes_of(value)).decode(encoding, *args, **options)
 
 
 def next_(iterator: Any) -> Any:
@@ -215,31 +256,6 @@ def message(error: Any) -> Any:
     """`error.message`: of its own, or the only argument."""
     own = getattr(error, "message", None)
     return python_behaviour.message(error) if own is None else own
-
-
-class _Writer(io.BufferedWriter):
-    """A file for bytes that takes text, too."""
-
-    def write(self, data: Any) -> int:
-        return super().write(data.encode("utf-8", "surrogateescape") if _is_text(data) else data)
-
-
-def open_(name: Any, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
-    """A file. Any bytes can be read and written as text; `wb` takes text."""
-    if args or options:
-        return open(name, mode, buffering, *args, **options)
-    newline = None if "U" in mode else "\n"
-    mode = mode.replace("U", "") or "r"
-    mode = mode if mode[0] in "rwax" else f"r{mode}"
-    if "b" not in mode:
-        buffering = 1 if buffering == 0 else buffering  # text cannot be unbuffered
-        return open(
-            name, mode, buffering, encoding="utf-8", errors="surrogateescape", newline=newline
-        )
-    if "+" in mode or "r" in mode:
-        return open(name, mode, buffering)
-    raw = io.FileIO(name, mode.replace("b", ""))
-    return _Writer(raw, buffering if buffering > 1 else io.DEFAULT_BUFFER_SIZE)
 
 
 def divide(one: Any, other: Any) -> Any:
@@ -284,27 +300,6 @@ def _is_whole(value: Any) -> bool:
 def _is_whole_tensor(value: Any) -> bool:
     kind = getattr(value, "dtype", None)
     return bool(getattr(kind, "is_integer", False))
-
-
-@functools.total_ordering
-class _Least:
-    """None, in comparisons: less than everything else."""
-
-    def __eq__(self, other: object) -> bool:
-        return other is None
-
-    def __lt__(self, other: Any) -> bool:
-        return other is not None
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-_LEAST = _Least()
-
-
-def least() -> _Least:
-    """What None is in `x > None`."""
-    return _LEAST
 
 
 def exception(kind: Any, value: Any = None, trace: TracebackType | None = None) -> BaseException:
@@ -377,11 +372,21 @@ def completed(kind: type) -> type:
     for old, new in METHODS.items():
         if old in own and new not in own:
             setattr(kind, new, own[old])
+    for shown in ("__str__", "__repr__"):
+        if shown in own:
+            setattr(kind, shown, _giving_text(own[shown]))
     if "__cmp__" in own:
         _add_order(kind)
+    for name in ("get", "set", "del"):
+        if f"__{name}slice__" in own:
+            _add_slices(kind, name)
     if ("__eq__" in own or "__cmp__" in own) and own.get("__hash__", None) is None:
         kind.__hash__ = object.__hash__  # type: ignore[method-assign, assignment]
     return kind
+
+
+def _giving_text(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return functools.wraps(function)(lambda self: as_text(function(self)))
 
 
 def _add_order(kind: type) -> None:
@@ -392,3 +397,16 @@ def _add_order(kind: type) -> None:
 
 def _by_comparing(holds: Callable[[int, int], bool]) -> Callable[[Any, Any], bool]:
     return lambda self, other: holds(self.__cmp__(other), 0)
+
+
+def _add_slices(kind: type, name: str) -> None:
+    """Slices without a step go to `__getslice__` and its like, with both ends as numbers."""
+    own, item = vars(kind)[f"__{name}slice__"], getattr(kind, f"__{name}item__", None)
+
+    def call(self: Any, where: Any, *value: Any) -> Any:
+        if not isinstance(where, slice) or where.step is not None:
+            return item(self, where, *value)  # type: ignore[misc]
+        ends = (where.start or 0, sys.maxsize if where.stop is None else where.stop)
+        return own(self, *(end + len(self) if end < 0 else end for end in ends), *value)
+
+    setattr(kind, f"__{name}item__", call)

@@ -30,7 +30,19 @@ def imports_python2(tree: ast.Module, file: str) -> bool:
 def uses_gone_builtins(tree: ast.Module) -> bool:
     """Whether a name that only Python 2 had is used, and can be nothing else."""
     words = set(_words(tree))
-    return not words & _BOTH and "*" not in words and bool(gone_builtins(tree))
+    if words & _BOTH:
+        return False
+    return ("*" not in words and bool(gone_builtins(tree))) or _calls_has_key(tree)
+
+
+def _calls_has_key(tree: ast.AST) -> bool:
+    """Whether dictionaries are asked as only Python 2's could be."""
+    nodes = list(ast.walk(tree))
+    called = (node.func for node in nodes if isinstance(node, ast.Call))
+    asks = any(isinstance(each, ast.Attribute) and each.attr == "has_key" for each in called)
+    return asks and not any(
+        isinstance(node, ast.FunctionDef) and node.name == "has_key" for node in nodes
+    )
 
 
 def gone_builtins(tree: ast.AST) -> set[str]:

@@ -28,6 +28,7 @@ _BLOCKS = frozenset(
 )
 # Names that are words of the language today.
 _RESERVED = frozenset({"async", "await", "nonlocal"})
+_BYTE_ESCAPES = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\x[89a-fA-F][\da-fA-F]|\\[23][0-7]{2})+)")
 _UNICODE_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\([uUN])")
 
 
@@ -72,7 +73,8 @@ class _Translator:
         if prefix or self._has_unicode:
             return text
         # `\u` was no escape in a string of bytes.
-        return _UNICODE_ESCAPE.sub(r"\1\\\\\2", text)
+        text = _UNICODE_ESCAPE.sub(r"\1\\\\\2", text)
+        return _BYTE_ESCAPES.sub(lambda found: found[1] + _text_of_escapes(found[2]), text)
 
     def _line(self, line: list[Token]) -> str:
         indent = text_of(line[:1]) if line and line[0].kind == "space" else ""
@@ -173,6 +175,13 @@ def _raise(statement: list[Token]) -> str:
     if len(parts) == 1:
         return text_of(statement)
     return f"raise {RUNTIME}.exception({', '.join(parts)})"
+
+
+def _text_of_escapes(escapes: str) -> str:
+    """`\\xc3\\xa9`, which are bytes, as escapes of the text that stands for them."""
+    numbers = [int(x or o, 16 if x else 8) for x, o in re.findall(r"\\(?:x(..)|(...))", escapes)]
+    text = bytes(numbers).decode("utf-8", "surrogateescape")
+    return "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in text)
 
 
 def _number(text: str) -> str:

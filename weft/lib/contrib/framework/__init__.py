@@ -1,8 +1,12 @@
 """tf.contrib.framework: argument scopes, model variables, checkpoints."""
 
 from weft.core import nest as nest
+from weft.graph.bounded_spec import BoundedTensorSpec as BoundedTensorSpec
 from weft.graph.collection_def import prepend_name_scope as prepend_name_scope
 from weft.graph.collection_def import strip_name_scope as strip_name_scope
+from weft.graph.slices import (
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+)
 from weft.graph.tensor_util import is_tensor as is_tensor
 from weft.graph.type_spec import TensorSpec as TensorSpec
 from weft.lib.contrib.framework.arg_scope import add_arg_scope as add_arg_scope
@@ -21,6 +25,21 @@ from weft.lib.contrib.framework.deprecation import deprecated_args as deprecated
 from weft.lib.contrib.framework.deprecation import experimental as experimental
 from weft.lib.contrib.framework.graph_names import get_graph_from_inputs as get_graph_from_inputs
 from weft.lib.contrib.framework.graph_names import get_name_scope as get_name_scope
+from weft.lib.contrib.framework.loading import (
+    load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer,
+)
+from weft.lib.contrib.framework.loading import (
+    load_variable_slot_initializer as load_variable_slot_initializer,
+)
+from weft.lib.contrib.framework.python_function import py_func as py_func
+from weft.lib.contrib.framework.tensors import assert_scalar_int as assert_scalar_int
+from weft.lib.contrib.framework.tensors import get_placeholders as get_placeholders
+from weft.lib.contrib.framework.tensors import reduce_sum_n as reduce_sum_n
+from weft.lib.contrib.framework.tensors import (
+    remove_squeezable_dimensions as remove_squeezable_dimensions,
+)
+from weft.lib.contrib.framework.tensors import with_same_shape as with_same_shape
+from weft.lib.contrib.framework.tensors import with_shape as with_shape
 from weft.lib.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
 from weft.lib.contrib.framework.variables import add_model_variable as add_model_variable
 from weft.lib.contrib.framework.variables import assert_global_step as assert_global_step
@@ -50,10 +69,15 @@ from weft.lib.contrib.framework.variables import global_variable as global_varia
 from weft.lib.contrib.framework.variables import local_variable as local_variable
 from weft.lib.contrib.framework.variables import model_variable as model_variable
 from weft.lib.contrib.framework.variables import variable as variable
+from weft.lib.contrib.framework.variables import zero_initializer as zero_initializer
 from weft.lib.train.checkpoint.inspection import init_from_checkpoint as init_from_checkpoint
 from weft.lib.train.checkpoint.inspection import list_variables as list_variables
 from weft.lib.train.checkpoint.inspection import load_checkpoint as load_checkpoint
 from weft.lib.train.checkpoint.inspection import load_variable as load_variable
+from weft.lib.train.checkpoint.remap import (
+    load_and_remap_matrix_initializer as load_and_remap_matrix_initializer,
+)
+from weft.lib.train.checkpoint.remap import load_embedding_initializer as load_embedding_initializer
 from weft.ops.control.case import smart_case as smart_case
 from weft.ops.control.check import assert_same_float_dtype as assert_same_float_dtype
 from weft.ops.control.check import assert_scalar as assert_scalar
@@ -65,3 +89,6 @@ from weft.ops.control.cond import smart_constant_value as smart_constant_value
 from weft.ops.math.sort import argsort as argsort
 from weft.ops.math.sort import sort as sort
 from weft.ops.queues.record_input import RecordInput as RecordInput
+from weft.ops.state.initializers import (
+    convolutional_delta_orthogonal as convolutional_delta_orthogonal,
+)

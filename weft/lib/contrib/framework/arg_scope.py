@@ -21,7 +21,7 @@ def current_arg_scope() -> Scope:
 
 
 def arg_scope_func_key(op: Any) -> str:
-    """The key of `op` in a scope."""
+    """The key by which `arg_scope` knows a function: its own, through decorators."""
     return getattr(op, "_key_op", str(op))
 
 

@@ -13,5 +13,5 @@ def get_name_scope() -> str:
 
 
 def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Graph:
-    """`graph`, or the one all inputs are of."""
+    """The graph that was given, or the one that all inputs belong to; an error if they differ."""
     return graph or graph_of(op_input_list)

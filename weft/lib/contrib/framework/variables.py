@@ -13,7 +13,9 @@ from weft.core.signatures import with_parameters_of
 from weft.graph.graph import (
     GraphKeys,
     add_to_collection,
+    control_dependencies,
     get_collection,
+    name_scope,
 )
 from weft.graph.graph import (
     device as device_scope,
@@ -21,8 +23,11 @@ from weft.graph.graph import (
 from weft.lib.contrib.framework.arg_scope import add_arg_scope
 from weft.ops.array import array
 from weft.ops.control import control
+from weft.ops.control.check import Assert
+from weft.ops.math import math
 from weft.ops.state import global_step as training_util
 from weft.ops.state import variable_scope as vs
+from weft.ops.state.updates import assign, is_variable_initialized
 from weft.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
 
 create_global_step = training_util.create_global_step
@@ -271,3 +276,24 @@ def assign_from_values_fn(var_names_to_values: dict[str, Any]) -> Callable[[Any]
     """A function of a session that sets the named variables."""
     assign_op, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(assign_op, feeds)
+
+
+def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
+    """Fills a variable that was never initialized with zeros; an error if it was.
+
+    Args:
+        ref: the variable.
+        use_locking: not used.
+        name: of the operation.
+
+    Returns:
+        The variable's reference, or its handle, once it is filled.
+    """
+    with name_scope(name, values=[ref]) as scope:
+        unused = math.logical_not(is_variable_initialized(ref))
+        with control_dependencies([Assert(unused, ["input is already initialized"])]):
+            zeros = array.zeros(ref.shape, ref.dtype.base_dtype)
+            filled = assign(ref, zeros)
+        with control_dependencies([filled]):
+            handle = getattr(ref, "handle", None)
+            return filled if handle is None else array.identity(handle, name=scope)

@@ -92,6 +92,8 @@ def _of_star(
     """A wrapper of losses, that takes their arguments out of a `StarGANModel`."""
 
     def wrapper(loss_fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        """A loss that takes a `StarGANModel`, made of one that takes parts of such a model."""
+
         @functools.wraps(loss_fn)
         def of_model(stargan_model: Any, **kwargs: Any) -> Tensor:
             found = choose(stargan_model)

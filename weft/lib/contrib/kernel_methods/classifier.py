@@ -7,11 +7,10 @@ from typing import Any
 from weft.lib.contrib.kernel_methods.mappers import DenseKernelMapper
 from weft.lib.contrib.layers.dense_columns import _RealValuedColumn, real_valued_column
 from weft.lib.contrib.learn.canned import _Classifier
-from weft.lib.estimator.canned import linear
-from weft.lib.estimator.heads.canned import classification_head
+from weft.lib.contrib.learn.head import multi_class_head
+from weft.lib.contrib.learn.models import linear_model_fn
 from weft.lib.platform import tf_logging as logging
 from weft.ops.array.join import concat
-from weft.ops.scores.losses import Reduction
 
 Mappers = dict[Any, list[DenseKernelMapper]]
 
@@ -55,12 +54,11 @@ class KernelLinearClassifier(_Classifier):
         mappers = kernel_mappers or {}
         if not all(isinstance(each, DenseKernelMapper) for row in mappers.values() for each in row):
             raise ValueError("Invalid kernel mappers.")
-        head = classification_head(n_classes, weight_column_name, None, Reduction.MEAN)
+        head = multi_class_head(n_classes, weight_column_name=weight_column_name)
 
         def model_fn(features: Any, labels: Any, mode: Any, config: Any) -> Any:
             features, columns = _mapped(features, feature_columns or [], mappers)
-            train = linear.model_fn_of(head, columns, optimizer or "Ftrl", None, "sum")
-            return train(features, labels, mode, config)
+            return linear_model_fn(head, columns, optimizer)(features, labels, mode, config)
 
         super().__init__(model_fn, model_dir, config)
 

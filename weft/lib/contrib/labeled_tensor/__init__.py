@@ -1,7 +1,12 @@
 """tf.contrib.labeled_tensor: tensors whose axes have names, and may have labels."""
 
 from weft.lib.contrib.labeled_tensor import core as _core
+from weft.lib.contrib.labeled_tensor import nn as nn
 from weft.lib.contrib.labeled_tensor import operations as _operations
+from weft.lib.contrib.labeled_tensor.inputs import FixedLenFeature as FixedLenFeature
+from weft.lib.contrib.labeled_tensor.inputs import parse_example as parse_example
+from weft.lib.contrib.labeled_tensor.inputs import parse_single_example as parse_single_example
+from weft.lib.contrib.labeled_tensor.inputs import placeholder as placeholder
 
 Axis, Axes, LabeledTensor = _core.Axis, _core.Axes, _core.LabeledTensor
 as_axis, convert_to_labeled_tensor = _core.as_axis, _core.convert_to_labeled_tensor

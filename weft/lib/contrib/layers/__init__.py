@@ -84,6 +84,8 @@ from weft.lib.contrib.layers.feature_parsing import (
     parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples,
 )
 from weft.lib.contrib.layers.feature_parsing import transform_features as transform_features
+from weft.lib.contrib.layers.gdn import GDN as GDN
+from weft.lib.contrib.layers.gdn import gdn as gdn
 from weft.lib.contrib.layers.initializers import (
     variance_scaling_initializer as variance_scaling_initializer,
 )

@@ -35,6 +35,8 @@ from weft.lib.contrib.layers.feature_parsing import make_place_holder_tensors_fo
 from weft.lib.contrib.layers.feature_parsing import parse_feature_columns_from_examples as parse_feature_columns_from_examples
 from weft.lib.contrib.layers.feature_parsing import parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples
 from weft.lib.contrib.layers.feature_parsing import transform_features as transform_features
+from weft.lib.contrib.layers.gdn import GDN as GDN
+from weft.lib.contrib.layers.gdn import gdn as gdn
 from weft.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
 from weft.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer
 from weft.lib.contrib.layers.initializers import xavier_initializer_conv2d as xavier_initializer_conv2d

@@ -50,17 +50,20 @@ def collected(
 
 
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
+    """Gives a tensor one more name under which collections show it."""
     tensor.aliases = [*getattr(tensor, "aliases", ()), alias.removesuffix("/")]
     return tensor
 
 
 def get_tensor_aliases(tensor: Any) -> list[str]:
+    """The names that were given to a tensor, or else that of its operation."""
     if hasattr(tensor, "aliases"):
         return tensor.aliases
     return [tensor.op.name if tensor.name.endswith(":0") else tensor.name]
 
 
 def gather_tensors_aliases(tensors: Any) -> list[str]:
+    """The names given to any of some tensors, one after the other."""
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
@@ -235,6 +238,7 @@ def check_format(data_format: str | None, *allowed: str) -> None:
 
 
 def channel_dimension(shape: Any, data_format: str, min_rank: int = 1) -> int:
+    """The size of the axis of channels, which must be known."""
     return _dimension(shape, 1 if data_format == "channels_first" else -1, min_rank)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.graph.keys import GraphKeys
 from weft.graph.stacks import get_default_graph
 from weft.lib.contrib.learn.metric_spec import MetricSpec
-from weft.lib.contrib.learn.model_fn import ModelFnOps
+from weft.lib.contrib.learn.model_fn import ModelFnOps, as_pair
 from weft.lib.estimator import estimator as core
 from weft.lib.estimator.functions import accepted, fn_args
 from weft.lib.estimator.inputs import numpy_input_fn
-from weft.lib.estimator.spec import EstimatorSpec, ModeKeys
+from weft.lib.estimator.receivers import ServingInputReceiver, TensorServingInputReceiver
+from weft.lib.estimator.spec import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
 
 
@@ -36,6 +39,26 @@ def input_fn_of(
     )
 
 
+def _metric(
+    name: Any, metric: Any, features: Any, labels: Any, predictions: Any
+) -> tuple[str, Any]:
+    """The name of a metric and its operations; a name may be (name, which prediction)."""
+    if isinstance(metric, MetricSpec):
+        return name, as_pair(metric.create_metric_ops(features, labels, predictions))
+    if not isinstance(name, tuple):
+        return name, as_pair(metric(predictions, labels))
+    if len(name) != 2:
+        raise ValueError(
+            f"Invalid metric for {name}. It returned a tuple with len {len(name)}, expected 2."
+        )
+    if not isinstance(predictions, dict):
+        raise ValueError(
+            "Metrics passed provide (name, prediction), but predictions are not dict. "
+            f"Metrics: {metric}, Predictions: {predictions}."
+        )
+    return name[0], as_pair(metric(predictions[name[1]], labels))
+
+
 class _OnceForConstants(SessionRunHook):
     """Ends a prediction after its first batch, where the inputs are the same for ever."""
 
@@ -49,7 +72,40 @@ class _OnceForConstants(SessionRunHook):
             run_context.request_stop()
 
 
-class Estimator:
+class Evaluable(abc.ABC):
+    """Something that can be evaluated."""
+
+    @property
+    @abc.abstractmethod
+    def model_dir(self) -> Any:
+        """Where checkpoints and summaries are."""
+
+    @abc.abstractmethod
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+        """Metrics by name, over some data."""
+
+
+class Trainable(abc.ABC):
+    """Something that can be trained."""
+
+    @abc.abstractmethod
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        """Trains on some data."""
+
+
+class _Core(core.Estimator):
+    """An Estimator whose models may report a loss of their own."""
+
+    def _eval_metrics(self, spec: Any) -> dict[str, Any]:
+        metrics = dict(spec.eval_metric_ops)
+        return metrics if LOSS_METRIC_KEY in metrics else super()._eval_metrics(spec)
+
+
+class BaseEstimator(Evaluable, Trainable):
+    """What `Estimator` and its like are."""
+
+
+class Estimator(BaseEstimator):
     """A model given by `model_fn(features, labels, mode, params, config)`.
 
     The function returns ModelFnOps, or (predictions, loss, train_op).
@@ -65,7 +121,9 @@ class Estimator:
     ) -> None:
         self._model_fn, self._engineer = model_fn, feature_engineering_fn
         self._metrics: Any = None
-        self._core = core.Estimator(self._core_fn, model_dir, config, params or {})
+        self._default_output: Any = None
+        self._serves_examples = False
+        self._core = _Core(self._core_fn, model_dir, config, params or {})
 
     def _core_fn(
         self, features: Any, labels: Any, mode: Any, params: Any, config: Any
@@ -79,15 +137,16 @@ class Estimator:
         if isinstance(made, EstimatorSpec):
             return made
         ops = made if isinstance(made, ModelFnOps) else ModelFnOps(mode, *made)
-        spec = ops.estimator_spec()
+        spec = ops.estimator_spec(self._default_output)
+        if spec.export_outputs and not self._serves_examples:
+            outputs = ops.export_outputs(self._default_output, plain=True)
+            spec = spec._replace(export_outputs=outputs)
         if mode != ModeKeys.EVAL or not self._metrics:
             return spec
-        more = {
-            name: each.create_metric_ops(features, labels, ops.predictions)
-            if isinstance(each, MetricSpec)
-            else each(ops.predictions, labels)
+        more = dict(
+            _metric(name, each, features, labels, ops.predictions)
             for name, each in self._metrics.items()
-        }
+        )
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
 
     @property
@@ -181,9 +240,48 @@ class Estimator:
     def get_variable_value(self, name: str) -> Any:
         return self._core.get_variable_value(name)
 
-    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
-        """As `tf.estimator.Estimator` does it."""
-        return self._core.export_savedmodel(*args, **kwargs)
+    def export_savedmodel(
+        self,
+        export_dir_base: Any,
+        serving_input_fn: Any,
+        default_output_alternative_key: Any = None,
+        assets_extra: Any = None,
+        as_text: bool = False,
+        checkpoint_path: Any = None,
+        graph_rewrite_specs: Any = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """Writes a SavedModel below a directory.
+
+        Args:
+            export_dir_base: the directory.
+            serving_input_fn: makes `InputFnOps`, or a `tf.estimator.export.ServingInputReceiver`.
+            default_output_alternative_key: the head whose predictions are the default, of several.
+            assets_extra: files to go with it, by name.
+            as_text: whether the message is written as text.
+            checkpoint_path: the latest if None.
+            graph_rewrite_specs: not used; there is one graph, for serving.
+            strip_default_attrs: whether attributes with their defaults are left out.
+
+        Returns:
+            The path of the new directory.
+        """
+        self._default_output = default_output_alternative_key
+        try:
+            return self._core.export_savedmodel(
+                export_dir_base, lambda: self._receiver(serving_input_fn()), assets_extra, as_text,
+                checkpoint_path, strip_default_attrs,
+            )  # fmt: skip
+        finally:
+            self._default_output = None
+
+    def _receiver(self, made: Any) -> Any:
+        """Classes and scores are a signature for serialized examples; others get plain tensors."""
+        if not isinstance(made, (ServingInputReceiver, TensorServingInputReceiver)):
+            made = ServingInputReceiver(made[0], made[2])
+        inputs = list(made.receiver_tensors.values())
+        self._serves_examples = len(inputs) == 1 and inputs[0].dtype == dtypes.string
+        return made
 
 
 def _joined(rows: Iterator[Any]) -> Any:

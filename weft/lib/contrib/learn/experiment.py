@@ -40,16 +40,27 @@ def make_export_strategy(
     assets_extra: Any = None,
     as_text: bool = False,
     exports_to_keep: int | None = 5,
-    strip_default_attrs: bool = False,
+    strip_default_attrs: bool | None = None,
 ) -> ExportStrategy:
     """Exports a SavedModel after every evaluation, and keeps the latest few."""
     from weft.lib.estimator.exporters import delete_old_exports
 
     def export_fn(estimator: Any, export_dir_base: Any, checkpoint_path: Any = None) -> Any:
-        result = estimator.export_savedmodel(
-            export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path,
-            strip_default_attrs,
-        )  # fmt: skip
+        options = {
+            "assets_extra": assets_extra,
+            "as_text": as_text,
+            "checkpoint_path": checkpoint_path,
+            "strip_default_attrs": bool(strip_default_attrs),
+        }
+        if isinstance(estimator, core.Estimator):
+            if default_output_alternative_key is not None:
+                raise ValueError(
+                    "default_output_alternative_key is not supported in core Estimator. Given: "
+                    f"{default_output_alternative_key}"
+                )
+        else:
+            options["default_output_alternative_key"] = default_output_alternative_key
+        result = estimator.export_savedmodel(export_dir_base, serving_input_fn, **options)
         delete_old_exports(os.fsdecode(export_dir_base), exports_to_keep)
         return result
 

@@ -4,9 +4,14 @@ import builtins as _builtins
 from weft.lib.contrib.opt.adams import AdaMaxOptimizer as AdaMaxOptimizer
 from weft.lib.contrib.opt.adams import LazyAdamOptimizer as LazyAdamOptimizer
 from weft.lib.contrib.opt.adams import NadamOptimizer as NadamOptimizer
+from weft.lib.contrib.opt.clipping import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
+from weft.lib.contrib.opt.clipping import VariableClippingOptimizer as VariableClippingOptimizer
+from weft.lib.contrib.opt.clipping import clip_gradients_by_global_norm as clip_gradients_by_global_norm
 from weft.lib.contrib.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from weft.lib.contrib.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
 from weft.lib.contrib.opt.moving_average_optimizer import MovingAverageOptimizer as MovingAverageOptimizer
+from weft.lib.contrib.opt.rates import LARSOptimizer as LARSOptimizer
+from weft.lib.contrib.opt.rates import RegAdagradOptimizer as RegAdagradOptimizer
 from weft.lib.contrib.opt.sign import AddSignOptimizer as AddSignOptimizer
 from weft.lib.contrib.opt.sign import PowerSignOptimizer as PowerSignOptimizer
 from weft.lib.contrib.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn

@@ -9,6 +9,10 @@ from weft.lib.contrib.training.placement import (
 )
 from weft.lib.contrib.training.placement import RandomStrategy as RandomStrategy
 from weft.lib.contrib.training.placement import byte_size_load_fn as byte_size_load_fn
+from weft.lib.contrib.training.sampling import rejection_sample as rejection_sample
+from weft.lib.contrib.training.sampling import resample_at_rate as resample_at_rate
+from weft.lib.contrib.training.sampling import stratified_sample as stratified_sample
+from weft.lib.contrib.training.sampling import weighted_resample as weighted_resample
 from weft.lib.contrib.training.train_op import add_gradients_summaries as add_gradients_summaries
 from weft.lib.contrib.training.train_op import clip_gradient_norms as clip_gradient_norms
 from weft.lib.contrib.training.train_op import clip_gradient_norms_fn as clip_gradient_norms_fn

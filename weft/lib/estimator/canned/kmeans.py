@@ -29,7 +29,7 @@ from weft.ops.state.global_step import get_global_step
 from weft.ops.state.updates import assign_add
 
 
-class _LossRelativeChangeHook(SessionRunHook):
+class LossRelativeChangeHook(SessionRunHook):
     """Ends a training whose loss hardly changes any more."""
 
     def __init__(self, loss_tensor: Any, tolerance: float) -> None:
@@ -46,7 +46,7 @@ class _LossRelativeChangeHook(SessionRunHook):
         self._previous = loss
 
 
-class _InitializeClustersHook(SessionRunHook):
+class InitializeClustersHook(SessionRunHook):
     """Runs batches through the choice of centers until there are enough; workers wait."""
 
     def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool) -> None:
@@ -161,10 +161,10 @@ def _spec(
     with control_dependencies([found.train_op, assign_add(get_global_step(), 1)]):
         train_op = identity(loss)
     hooks: list[SessionRunHook] = [
-        _InitializeClustersHook(found.init_op, found.is_initialized, config.is_chief)
+        InitializeClustersHook(found.init_op, found.is_initialized, config.is_chief)
     ]
     if tolerance is not None:
-        hooks.append(_LossRelativeChangeHook(loss, tolerance))
+        hooks.append(LossRelativeChangeHook(loss, tolerance))
     return EstimatorSpec(
         mode=mode,
         predictions={KMeans.ALL_DISTANCES: distances, KMeans.CLUSTER_INDEX: index},

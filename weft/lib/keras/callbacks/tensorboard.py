@@ -13,6 +13,7 @@ from weft.lib.keras import backend as K
 from weft.lib.keras.backend.symbolic import runs_eagerly
 from weft.lib.keras.callbacks.base import Callback, Logs
 from weft.lib.keras.callbacks.embeddings import EmbeddingsWriter
+from weft.lib.summary import profile
 from weft.lib.summary import summary as tf_summary
 from weft.lib.summary.writer import FileWriter
 from weft.ops.array import array
@@ -27,8 +28,8 @@ class TensorBoard(Callback):
     Metrics are written after each epoch, or after `update_freq` samples ("batch": each batch).
     Every `histogram_freq` epochs, validation also gives histograms of weights and outputs (with
     `write_grads` of gradients; with `write_images` weights as images), unless the program runs
-    eagerly. `profile_batch` is accepted and not used: a session's own traces and
-    `weft.client.timeline` serve that end.
+    eagerly. Of the batch with the number `profile_batch` a profile is written, for TensorBoard's
+    profile plugin; 0 is for none.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class TensorBoard(Callback):
         self.merged: Any = None
         self.writer: Any = None
         self._embeddings: EmbeddingsWriter | None = None
+        self._profile_batch, self._is_profiling = profile_batch, False
         self._total_batches_seen = 0
         self._total_val_batches_seen = 0
         self._samples_seen = 0
@@ -126,6 +128,9 @@ class TensorBoard(Callback):
             self._write_metrics("batch_", logs, self._total_batches_seen)
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
+        self._end_profile()
+        if self._total_batches_seen == self._profile_batch - 1:
+            self._begin_profile()
 
     def _is_due(self) -> bool:
         since = self._samples_seen - self._samples_seen_at_last_write
@@ -156,8 +161,22 @@ class TensorBoard(Callback):
                 self.writer.add_summary(summary, step)
         self.writer.flush()
 
+    def on_train_begin(self, logs: Logs = None) -> None:
+        if self._profile_batch == 1:
+            self._begin_profile()
+
     def on_train_end(self, logs: Logs = None) -> None:
+        self._end_profile()
         self.writer.close()
+
+    def _begin_profile(self) -> None:
+        profile.start()
+        self._is_profiling = True
+
+    def _end_profile(self) -> None:
+        if self._is_profiling:
+            profile.save(self.log_dir, profile.stop())
+            self._is_profiling = False
 
     @property
     def embeddings_path(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import nest
+from weft.core.hints import hinted
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, Operation, Tensor, name_scope
 from weft.lib.keras.backend.graph_state import unique_object_name
@@ -81,7 +82,8 @@ class Layer(
         **kwargs: Any,
     ) -> None:
         for unknown in kwargs.keys() - _ALLOWED:
-            raise TypeError("Keyword argument not understood:", unknown)
+            wrong = TypeError("Keyword argument not understood:", unknown)
+            raise hinted(wrong, unknown, inspect.signature(type(self).__init__).parameters)
         self._trainable = trainable
         self.built = False
         self._input_spec: Any = None

@@ -168,7 +168,7 @@ class Hinge(LossFunctionWrapper):
 
 
 class SquaredHinge(LossFunctionWrapper):
-    """The squares of `Hinge`."""
+    """How far predictions are on the wrong side of labels of -1 and 1 (and a margin), squared."""
 
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "squared_hinge") -> None:
         super().__init__(functions.squared_hinge, reduction, name)

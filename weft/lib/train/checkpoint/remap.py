@@ -102,7 +102,7 @@ def _both_or_none(axis: str, old: Any, new: Any) -> bool:
     return bool(new)
 
 
-def _load_and_remap_matrix_initializer(
+def load_and_remap_matrix_initializer(
     ckpt_path: Any,
     old_tensor_name: Any,
     new_row_vocab_size: int,
@@ -168,7 +168,7 @@ def _checked_rows(shape: Any, dtype: Any, columns: int) -> int:
     raise ValueError(f"Expected {expected}, but received shape: {shape}")
 
 
-def _load_embedding_initializer(
+def load_embedding_initializer(
     ckpt_path: Any,
     embedding_tensor_name: Any,
     new_vocab_size: int,
@@ -183,7 +183,7 @@ def _load_embedding_initializer(
     """An initializer of embeddings, a row for each entry of a vocabulary."""
     if initializer is None:
         initializer = truncated_normal_initializer(stddev=1.0 / math.sqrt(embedding_dim))
-    return _load_and_remap_matrix_initializer(
+    return load_and_remap_matrix_initializer(
         ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_size,
         old_vocab_file, new_vocab_file, num_row_oov_buckets=num_oov_buckets,
         initializer=initializer, max_rows_in_memory=max_rows_in_memory,

@@ -9,7 +9,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, get_collection
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.checkpoint.inspection import _get_checkpoint_filename, init_from_checkpoint
-from weft.lib.train.checkpoint.remap import _load_and_remap_matrix_initializer
+from weft.lib.train.checkpoint.remap import load_and_remap_matrix_initializer
 from weft.lib.train.checkpoint.saver_objects import object_graph_key_mapping
 from weft.lib.train.checkpoint.saver_saveable import op_list_to_dict
 from weft.ops.state.partitioned_variable import PartitionedVariable
@@ -97,7 +97,7 @@ def _warm_start_var_with_vocab(
     which = "row" if axis == 0 else "col"
     for part in parts:
         shape, info = part.shape.as_list(), part._get_save_slice_info()
-        load = _load_and_remap_matrix_initializer(
+        load = load_and_remap_matrix_initializer(
             _get_checkpoint_filename(prev_ckpt),
             prev_tensor_name or _infer_var_name(parts),
             new_row_vocab_size=current_vocab_size if axis == 0 else rows,

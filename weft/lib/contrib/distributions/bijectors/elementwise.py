@@ -28,7 +28,7 @@ from weft.ops.nn.activations import softplus
 
 
 class Identity(OfNumbers):
-    """y = x"""
+    """y = x: leaves every number as it is."""
 
     def __init__(self, validate_args: bool = False, name: str = "identity") -> None:
         super().__init__(validate_args, name, is_constant_jacobian=True)
@@ -127,7 +127,7 @@ class PowerTransform(OfNumbers):
 
 
 class Exp(PowerTransform):
-    """y = exp(x)"""
+    """y = exp(x): makes all numbers positive."""
 
     def __init__(self, validate_args: bool = False, name: str = "exp") -> None:
         super().__init__(0.0, validate_args, name)
@@ -197,7 +197,7 @@ class Softplus(OfNumbers):
 
 
 class Softsign(OfNumbers):
-    """y = x / (1 + |x|)"""
+    """y = x / (1 + |x|): brings all numbers between -1 and 1."""
 
     def __init__(self, validate_args: bool = False, name: str = "softsign") -> None:
         super().__init__(validate_args, name)

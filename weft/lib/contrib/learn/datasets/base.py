@@ -55,6 +55,15 @@ def load_csv_without_header(
     return Dataset(np.array(data), np.array(target, dtype=target_dtype))
 
 
+def load_iris(data_path: str | None = None) -> Dataset:
+    """The 150 iris flowers of Anderson and Fisher: four lengths each, of three species.
+
+    The rows are those of the UCI repository, as in TensorFlow; two differ from Fisher's paper.
+    """
+    path = data_path or os.path.join(os.path.dirname(__file__), "iris.csv")
+    return load_csv_with_header(path, np.int64, np.float64)
+
+
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     """The path of a file that is fetched unless it is there already."""
     path = os.path.join(work_directory, filename)

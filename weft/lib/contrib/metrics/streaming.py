@@ -1,4 +1,4 @@
-"""tf.contrib.metrics: tf.metrics with predictions first, under the name streaming_*."""
+"""Metrics with predictions first, under the name streaming_*: those of tf.metrics, and rates."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, add_to_collections, control_dependencies, name_scope
+from weft.graph.graph import Tensor, control_dependencies
 from weft.ops.array import array
 from weft.ops.math import math
-from weft.ops.nn import activations as nn_impl
 from weft.ops.scores import metrics
-from weft.ops.scores.confusion_matrix import confusion_matrix as confusion_matrix
-from weft.ops.scores.metrics_base import metric_variable
+from weft.ops.scores.metrics_base import Metric, metric_variable, publish
+from weft.ops.scores.metrics_counts import part_metric
+from weft.ops.scores.metrics_thresholds import count_at_thresholds, part_at_thresholds
 from weft.ops.state import variable_scope as vs
 from weft.ops.state.updates import assign_add
-
-Metric = tuple[Any, Any]
 
 
 def _streaming(metric: Callable[..., Metric], name: str | None = None) -> Callable[..., Metric]:
@@ -32,7 +30,9 @@ def _streaming(metric: Callable[..., Metric], name: str | None = None) -> Callab
         return metric(**signature.bind(*args, **kwargs).arguments)
 
     streaming.__name__ = streaming.__qualname__ = f"streaming_{name or metric.__name__}"
-    streaming.__doc__ = f"tf.metrics.{metric.__name__} with predictions first."
+    known = hasattr(metrics, metric.__name__)
+    plain = f"tf.metrics.{metric.__name__} with predictions first."
+    streaming.__doc__ = plain if known else metric.__doc__
     streaming.__signature__ = signature  # type: ignore[attr-defined]
     return streaming
 
@@ -40,9 +40,7 @@ def _streaming(metric: Callable[..., Metric], name: str | None = None) -> Callab
 streaming_accuracy = _streaming(metrics.accuracy)
 streaming_auc = _streaming(metrics.auc)
 streaming_false_negatives = _streaming(metrics.false_negatives)
-streaming_false_negatives_at_thresholds = _streaming(metrics.false_negatives_at_thresholds)
 streaming_false_positives = _streaming(metrics.false_positives)
-streaming_false_positives_at_thresholds = _streaming(metrics.false_positives_at_thresholds)
 streaming_mean = _streaming(metrics.mean)
 streaming_mean_absolute_error = _streaming(metrics.mean_absolute_error)
 streaming_mean_cosine_distance = _streaming(metrics.mean_cosine_distance)
@@ -63,95 +61,54 @@ streaming_sparse_average_precision_at_k = _streaming(
 )
 streaming_sparse_precision_at_k = _streaming(metrics.precision_at_k, "sparse_precision_at_k")
 streaming_sparse_recall_at_k = _streaming(metrics.recall_at_k, "sparse_recall_at_k")
-streaming_true_negatives = _streaming(metrics.true_negatives)
-streaming_true_negatives_at_thresholds = _streaming(metrics.true_negatives_at_thresholds)
-streaming_true_positives = _streaming(metrics.true_positives)
-streaming_true_positives_at_thresholds = _streaming(metrics.true_positives_at_thresholds)
-
-
-def streaming_recall_at_k(
-    predictions: Any,
-    labels: Any,
-    k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """How often the label is among the `k` highest predictions."""
-    found = math.cast(nn_impl.in_top_k(predictions, labels, k), dtypes.float32)
-    return metrics.mean(
-        found, weights, metrics_collections, updates_collections, name or f"recall_at_{k}"
+streaming_false_negative_rate = _streaming(
+    part_metric(
+        "false_negative_rate",
+        metrics.false_negatives,
+        metrics.true_positives,
+        "Which part of the true labels were missed; 0 if there were none.",
     )
+)
+streaming_false_negative_rate_at_thresholds = _streaming(
+    part_at_thresholds(
+        "false_negative_rate", "fn", "tp", "The part of true labels that were missed.", "fnr", False
+    )
+)
+streaming_false_positive_rate = _streaming(
+    part_metric(
+        "false_positive_rate",
+        metrics.false_positives,
+        metrics.true_negatives,
+        "Which part of the false labels were predicted as true; 0 if there were none.",
+    )
+)
+streaming_false_positive_rate_at_thresholds = _streaming(
+    part_at_thresholds(
+        "false_positive_rate", "fp", "tn", "The part of false labels that were taken.", "fpr", False
+    )
+)
+streaming_true_negatives = _streaming(metrics.true_negatives)
+streaming_true_positives = _streaming(metrics.true_positives)
 
 
-def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Tensor:
-    """The part of the predictions that are right, now and not over time."""
-    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
-    if predictions.dtype not in (dtypes.bool, dtypes.string) and not predictions.dtype.is_integer:
-        raise ValueError(
-            f"Predictions should be a boolean, integer, or string, got {predictions.dtype}"
+def _counted_at_thresholds(key: str, what: str) -> Callable[..., Metric]:
+    """The metric of one count, whose variable is in no scope of its own."""
+
+    def streaming(predictions: Any, labels: Any, thresholds: Any, weights: Any = None) -> Metric:
+        values, updates = count_at_thresholds(
+            labels, predictions, thresholds, weights, (key,), in_bounds=False
         )
-    if labels.dtype != predictions.dtype:
-        raise ValueError(
-            f"Dtypes of predictions and labels should match. Given: predictions "
-            f"({predictions.dtype}) and labels ({labels.dtype})"
-        )
-    predictions.shape.assert_is_compatible_with(labels.shape)
-    with name_scope(name, "accuracy", values=[predictions, labels]):
-        right = math.cast(math.equal(predictions, labels), dtypes.float32)
-        if weights is None:
-            return math.reduce_mean(right)
-        weights = math.cast(weights, dtypes.float32) * array.ones_like(right)
-        return math.reduce_sum(right * weights) / math.reduce_sum(weights)
+        return values[key], updates[key]
+
+    streaming.__name__ = streaming.__qualname__ = f"streaming_{what}_at_thresholds"
+    streaming.__doc__ = f"How many {what.replace('_', ' ')} there were with each threshold."
+    return streaming
 
 
-def f1_score(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The best harmonic mean of precision and recall over thresholds between 0 and 1."""
-    with vs.variable_scope(name, "f1", (labels, predictions, weights)):
-        inside = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-        thresholds = [0.0 - 1e-7, *inside, 1.0 + 1e-7]
-        values, updates = zip(
-            *(
-                metric(labels, predictions, thresholds, weights)
-                for metric in (
-                    metrics.true_positives_at_thresholds,
-                    metrics.false_positives_at_thresholds,
-                    metrics.false_negatives_at_thresholds,
-                )
-            ),
-            strict=True,
-        )
-
-        def best(counts: Any, name: str) -> Tensor:
-            tp, fp, fn = counts
-            precision = tp / (1e-7 + tp + fp)
-            recall = tp / (1e-7 + tp + fn)
-            scores = 2.0 * precision * recall / (precision + recall + 1e-7)
-            return math.reduce_max(scores, name=name)
-
-        return _published(
-            best(values, "value"),
-            best(updates, "update"),
-            metrics_collections,
-            updates_collections,
-        )
-
-
-def _published(value: Any, update: Any, for_value: Any, for_update: Any) -> Metric:
-    if for_value:
-        add_to_collections(for_value, value)
-    if for_update:
-        add_to_collections(for_update, update)
-    return value, update
+streaming_false_negatives_at_thresholds = _counted_at_thresholds("fn", "false_negatives")
+streaming_false_positives_at_thresholds = _counted_at_thresholds("fp", "false_positives")
+streaming_true_negatives_at_thresholds = _counted_at_thresholds("tn", "true_negatives")
+streaming_true_positives_at_thresholds = _counted_at_thresholds("tp", "true_positives")
 
 
 # ---- covariance and correlation ----
@@ -197,7 +154,7 @@ def streaming_covariance(
         value = _unbiased(moment, count, "covariance")
         with control_dependencies(updated):
             update = _unbiased(moment.read_value(), count.read_value(), "update_op")
-        return _published(value, update, metrics_collections, updates_collections)
+        return publish((value, update), metrics_collections, updates_collections)
 
 
 def _unbiased(moment: Any, count: Any, name: str) -> Tensor:
@@ -228,12 +185,8 @@ def streaming_pearson_correlation(
             both, first, second = (pair[which] for pair in made)
             return math.truediv(both, math.sqrt(first) * math.sqrt(second), name=name)
 
-        return _published(
-            correlation(0, "pearson_r"),
-            correlation(1, "update_op"),
-            metrics_collections,
-            updates_collections,
-        )
+        metric = correlation(0, "pearson_r"), correlation(1, "update_op")
+        return publish(metric, metrics_collections, updates_collections)
 
 
 # ---- several at once ----

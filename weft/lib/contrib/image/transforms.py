@@ -1,4 +1,4 @@
-"""tf.contrib.image: images rotated, moved, or seen through a projective transform."""
+"""Images rotated, moved, or seen through a projective transform."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
-from weft.ops.image.transform import flat_transforms_to_matrices as flat_transforms_to_matrices
-from weft.ops.image.transform import matrices_to_flat_transforms as matrices_to_flat_transforms
+from weft.ops.image.transform import flat_transforms_to_matrices, matrices_to_flat_transforms
 from weft.ops.math import math
 
 _TYPES = (

@@ -1,0 +1,128 @@
+"""The features of a batch of examples that are all written alike, one column for each feature.
+
+Messages of protobuf that follow each other are one message with the fields of all. So a whole batch
+is split at once into entries: a key and a feature, still as a string. Writers mostly give every
+example the same features, and write them in the shortest form; then the size of an entry tells all
+its bytes before the values, and a column takes a few steps of Python for each example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.ops.strings.example_wire import (
+    BETWEEN,
+    BETWEEN_ENTRY,
+    MOST_SIZES,
+    TAGS,
+    Fail,
+    decoded,
+    field_length,
+    list_header,
+    usual_texts,
+    varint,
+    without_prefixes,
+)
+from weft.protos.example import ShallowBatch
+
+# An example that no batch has: a single entry, which is no feature.
+_BETWEEN_EXAMPLES = bytes([0x0A, len(BETWEEN_ENTRY)]) + BETWEEN_ENTRY
+_KEY, _VALUE = b"\x0a", b"\x12"
+
+
+class Columns:
+    """The entries of each feature, in the order of the examples."""
+
+    def __init__(self, entries: dict[bytes, list[bytes]]) -> None:
+        self._entries = entries
+
+    def values(self, key: str, dtype: DType, fail: Fail) -> tuple[Any, Any] | None:
+        """All values of a feature, and how many each example has; None if it takes more to tell."""
+        encoded = key.encode()
+        entries = self._entries.get(encoded)
+        parts = None if entries is None else _behind(_headers(encoded, dtype), entries)
+        if parts is None:
+            return None
+        return usual_texts(parts) if dtype is dtypes.string else decoded(parts, dtype, fail)
+
+
+def _behind(headers: _Headers, entries: list[bytes]) -> list[bytes] | None:
+    """What follows the usual first bytes; None if one begins otherwise."""
+    first = list(map(headers.__getitem__, map(len, entries)))
+    return without_prefixes(entries, first)
+
+
+def columns(serialized: Sequence[bytes]) -> Columns | None:
+    """The features of a batch, if all examples have the same, each of them once."""
+    entries, count = _entries(serialized), len(serialized)
+    width = len(entries) // max(count, 1)
+    if (
+        width < 2
+        or len(entries) != width * count
+        or entries[width - 1 :: width] != [BETWEEN] * count
+    ):
+        return None
+    if _keys(entries[: width - 1]) != _keys(entries[-width:-1]):
+        entries = _in_one_order(entries, width)
+    keys = _keys(entries[: width - 1])
+    if len(set(keys)) < len(keys):
+        return None
+    return Columns({key: entries[i::width] for i, key in enumerate(keys)})
+
+
+def _entries(serialized: Sequence[bytes]) -> list[bytes]:
+    """The entries of all examples, with BETWEEN behind those of each; none if one is unreadable."""
+    try:
+        batch = ShallowBatch.FromString(_BETWEEN_EXAMPLES.join([*serialized, b""]))
+    except Exception:
+        return []
+    return list(batch.features.feature)
+
+
+def _in_one_order(entries: list[bytes], width: int) -> list[bytes]:
+    """Those of each example sorted: they begin with the length of the key, and the key."""
+    rows = (entries[i : i + width - 1] for i in range(0, len(entries), width))
+    return [entry for row in rows for entry in (*sorted(row), BETWEEN)]
+
+
+def _keys(entries: list[bytes]) -> list[bytes]:
+    """The keys of entries that begin with them, and whatever of others."""
+    return [entry[2 : 2 + entry[1]] if len(entry) > 1 else b"" for entry in entries]
+
+
+# ---- the bytes before the values -----------------------------------------------------------------
+
+
+class _Headers(dict[int, bytes | None]):
+    """The first bytes of entries of one key and type, by the size of the entry.
+
+    That is up to the numbers; of strings, up to the feature that has them.
+    """
+
+    def __init__(self, key: bytes, dtype: DType) -> None:
+        super().__init__()
+        self._start = _KEY + varint(len(key)) + key + _VALUE
+        self._tag = b"" if dtype is dtypes.string else TAGS[dtype]
+
+    def __missing__(self, size: int) -> bytes | None:
+        made = self._made(size)
+        if len(self) < MOST_SIZES:
+            self[size] = made
+        return made
+
+    def _made(self, size: int) -> bytes | None:
+        field = size - len(self._start) + len(_VALUE)
+        length = field_length(field)
+        if length is None:
+            return None
+        inside = list_header(field - len(_VALUE) - len(length)) if self._tag else b""
+        return None if inside is None else self._start + length + self._tag + inside
+
+
+@lru_cache(maxsize=256)
+def _headers(key: bytes, dtype: DType) -> _Headers:
+    return _Headers(key, dtype)
