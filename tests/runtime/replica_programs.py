@@ -8,6 +8,7 @@ was one program.
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 import weft as tf
 from weft.core import flags
 from weft.runtime.replicated_plan import ReplicatedPlan
+from weft.runtime.xla.replicas import ReplicaSpan
 
 COUNT = 3
 STEPS = 4
@@ -301,6 +303,44 @@ for _seed in range(5):
     PROGRAMS[f"random_{_seed}"] = lambda seed=_seed: random_program(seed)
 
 
+# ---- what XLA makes of it ------------------------------------------------------------------------
+
+LAYERS = 4
+
+
+def layers() -> Step:
+    """Towers of several layers; their gradients and their loss are joined one by one."""
+    x = tf.placeholder(tf.float32, [None, 6])
+    losses, grads = [], []
+    with device(0):
+        weights = [tf.get_variable(f"w{n}", [6, 6]) for n in range(LAYERS)]
+    for i, part in enumerate(tf.split(x, COUNT)):
+        with device(i):
+            for w in weights:
+                part = tf.tanh(tf.matmul(part, w))
+            losses.append(tf.reduce_mean(tf.square(part - 0.1)))
+            grads.append(tf.gradients(losses[-1], weights))
+    means = [tf.add_n(list(each)) / COUNT for each in zip(*grads, strict=True)]
+    train = tf.train.GradientDescentOptimizer(0.1).apply_gradients(zip(means, weights, strict=True))
+    return [train, tf.add_n(losses)], {x: rows()}
+
+
+def sums_of_a_step(build: Callable[[], Step]) -> list[int]:
+    """How many tensors each all-reduce of the compiled program sums."""
+    texts: list[str] = []
+
+    def note(span: Any, compiled: Any) -> Any:
+        texts.append(compiled.as_text())
+        return compiled
+
+    before, ReplicaSpan.program = ReplicaSpan.program, note  # type: ignore[method-assign]
+    try:
+        run(build, spmd=True)
+    finally:
+        ReplicaSpan.program = before  # type: ignore[method-assign]
+    return [each.count("%") for each in re.findall(r" all-reduce\(([^)]*)\)", texts[-1])]
+
+
 # ---- running -------------------------------------------------------------------------------------
 
 
@@ -338,6 +378,7 @@ def main(path: Path) -> None:
     TRACED = STEPS  # a partition cannot do these
     for name, (make, _) in ONLY_ONE_PROGRAM.items():
         results[name] = run(lambda make=make: each_device(lambda i, v: make(v)), spmd=True)
+    results["sums"] = sums_of_a_step(layers)
     path.write_bytes(pickle.dumps(results))
 
 

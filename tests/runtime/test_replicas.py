@@ -54,6 +54,11 @@ def test_collectives_of_replicas(name: str, results: dict[str, Any]) -> None:
             np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.timeout(300)
+def test_all_gradients_are_summed_at_once(results: dict[str, Any]) -> None:
+    assert results["sums"] == [replica_programs.LAYERS + 1]  # and the loss
+
+
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [leaf for each in value for leaf in _leaves(each)]
