@@ -126,3 +126,28 @@ def test_parts_of_kernels_that_stay_apart(sess, monkeypatch):
     assert len({float(sess.run(drawn)) for _ in range(3)}) == 3
     calls = [line for line in texts[-1].splitlines() if "call @weft_apart_" in line]
     assert len(calls) == 2 and all('inlineable = "false"' in line for line in calls)
+
+
+@pytest.mark.on_host
+@pytest.mark.parametrize("dtype", [tf.uint8, tf.float32])
+def test_a_resized_image_is_an_array_before_it_is_cut(sess, monkeypatch, dtype):
+    texts = []
+
+    def noted(module):
+        compute_once(module)
+        texts.append(str(module))
+
+    monkeypatch.setattr("weft.runtime.xla.compile.compute_once", noted)
+    monkeypatch.setattr("weft.runtime.xla.region.Region._is_heavy", True)
+    images = np.random.RandomState(0).randint(0, 256, [2, 90, 120, 3])
+    x, at = tf.placeholder(dtype, [2, 90, 120, 3]), tf.placeholder(tf.int32, [])
+    small = tf.image.resize_bilinear(x, [64, 48])
+    piece = tf.slice(small, [0, at, at, 0], [2, 32, 32, 3])
+    whole = sess.run(small, {x: images})
+    found = sess.run(piece, {x: images, at: 5})
+    np.testing.assert_array_equal(found, whole[:, 5:37, 5:37])
+    calls = [line for line in texts[-1].splitlines() if "call @weft_apart_bilinear" in line]
+    assert len(calls) == 1 and 'inlineable = "false"' in calls[0]
+    with tf.Session(config=tf.ConfigProto(), graph=sess.graph) as other:
+        monkeypatch.setattr("weft.core.flags.XLA.value", False)
+        np.testing.assert_allclose(found, other.run(piece, {x: images, at: 5}), rtol=1e-5)

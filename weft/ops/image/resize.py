@@ -23,8 +23,10 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.image.sizes import checked_size, resized, two_sizes
+from weft.ops.kit.apart import apart
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.target import target_platform
 
 # Index and weight of one tap, for every output pixel along an axis.
 Tap = tuple[np.ndarray, np.ndarray]
@@ -212,11 +214,39 @@ def resize_bilinear_(
     xp: Any, images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
 ) -> Any:
     wanted = checked_size(images, size, align_corners, half_pixel_centers)
-    images = images.astype(F)
     if images.shape[1:3] == wanted:
-        return images
-    rows, columns = _taps_of_image(_linear_taps, images, wanted, align_corners, half_pixel_centers)
-    return _lerp(xp, _lerp(xp, images, columns, 2), rows, 1)
+        return images.astype(F)
+    return _bilinear(xp, images, size=wanted, centers=(align_corners, half_pixel_centers))
+
+
+@by_library
+def _bilinear(xp: Any, images: Any, **settings: Any) -> Any:
+    """In a program for a CPU, the images are an array, whatever is done with them.
+
+    XLA would find each pixel where it is used. A loop that goes through pixels in another way than
+    row by row, as that of a crop somewhere does, takes several times as long for that.
+    """
+    alone = target_platform() == "cpu"
+    return _bilinear_apart(images, **settings) if alone else _interpolated(xp, images, **settings)
+
+
+@_bilinear.numpy
+def _(xp: Any, images: Any, **settings: Any) -> Any:
+    return _interpolated(xp, images, **settings)
+
+
+@apart
+def _bilinear_apart(images: Any, **settings: Any) -> Any:
+    import jax.numpy as jnp
+
+    return _interpolated(jnp, images, **settings)
+
+
+def _interpolated(
+    xp: Any, images: Any, *, size: tuple[int, int], centers: tuple[bool, bool]
+) -> Any:
+    rows, columns = _taps_of_image(_linear_taps, images, size, *centers)
+    return _lerp(xp, _lerp(xp, images.astype(F), columns, 2), rows, 1)
 
 
 @op(
