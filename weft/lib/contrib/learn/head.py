@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.shapes import dimension_at_index
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
@@ -120,12 +121,8 @@ class _SingleHead(Head):
             loss, average = self._loss(labels, logits, weights)
             with name_scope(""):
                 summary.scalar(self._key(MetricKey.LOSS), array.identity(average))
-            if mode == ModeKeys.TRAIN:
-                if train_op_fn is None:
-                    raise ValueError("train_op_fn can not be None in TRAIN mode")
-                step = self._bias_step(bias, labels, logits, weights)
-                with name_scope(None, "train_op", (loss,)):
-                    train_op = group(train_op_fn(loss), *step) if step else train_op_fn(loss)
+            step = self._bias_step(bias, labels, logits, weights) if mode == ModeKeys.TRAIN else []
+            train_op = _training(mode, loss, train_op_fn, step)
             with name_scope("metrics", values=[average, *predictions.values()]):
                 found = {self._key(MetricKey.LOSS): metrics_ops.mean(average)}
                 own = self._metrics(predictions, labels, weights)
@@ -253,15 +250,14 @@ class _MultiClassHead(_Classifying):
 
     def _predictions(self, logits: Tensor) -> dict[str, Any]:
         key = PredictionKey
-        classes = math.argmax(logits, 1, name=key.CLASSES)
-        if self.label_keys:
-            words = index_to_string_table_from_tensor(self.label_keys, name="class_string_lookup")
-            classes = words.lookup(classes)
-        return {
-            key.LOGITS: logits,
-            key.PROBABILITIES: nn.softmax(logits, name=key.PROBABILITIES),
-            key.CLASSES: classes,
-        }
+        likeliest = math.argmax(logits, 1, name=key.CLASSES)
+        chances = nn.softmax(logits, name=key.PROBABILITIES)
+        classes = self._words(likeliest) if self.label_keys else likeliest
+        return {key.LOGITS: logits, key.PROBABILITIES: chances, key.CLASSES: classes}
+
+    def _words(self, class_ids: Tensor) -> Tensor:
+        table = index_to_string_table_from_tensor(self.label_keys, name="class_string_lookup")
+        return table.lookup(class_ids)
 
     def _metrics(self, predictions: Any, labels: Any, weights: Any) -> head_metrics.Metrics:
         accuracy = metrics_ops.accuracy(labels[0], predictions[PredictionKey.CLASSES], weights)
@@ -315,18 +311,12 @@ class _LossOnlyHead(Head):
         scope: Any = None,
     ) -> ModelFnOps:
         ModeKeys.validate(mode)
-        loss = train_op = None
-        if mode != ModeKeys.INFER:
-            with vs.variable_scope(scope, self.head_name):
-                loss = self._loss_fn()
-                if isinstance(loss, list):
-                    loss = math.add_n(loss)
-                if mode == ModeKeys.TRAIN:
-                    if train_op_fn is None:
-                        raise ValueError("train_op_fn can not be None in TRAIN mode")
-                    with name_scope(None, "train_op", (loss,)):
-                        train_op = train_op_fn(loss)
-        return ModelFnOps(mode, {}, loss, train_op, {})
+        if mode == ModeKeys.INFER:
+            return ModelFnOps(mode, {}, eval_metric_ops={})
+        with vs.variable_scope(scope, self.head_name):
+            made = self._loss_fn()
+            loss = math.add_n(made) if isinstance(made, list) else made
+            return ModelFnOps(mode, {}, loss, _training(mode, loss, train_op_fn), {})
 
 
 class _MultiHead(Head):
@@ -536,16 +526,28 @@ def _one_of(labels: Any, name: str | None) -> Any:
 
 
 def _checked_logits(logits_input: Any, logits: Any, dimension: int) -> Tensor:
-    if logits is None:
-        if logits_input is None:
-            raise ValueError("Neither logits nor logits_input supplied.")
-        return linear(logits_input, dimension, scope="logits")
+    given = [each for each in (logits, logits_input) if each is not None]
+    if len(given) != 1:
+        which = "Both logits and" if given else "Neither logits nor"
+        raise ValueError(f"{which} logits_input supplied.")
     if logits_input is not None:
-        raise ValueError("Both logits and logits_input supplied.")
-    logits = convert_to_tensor(logits, name="logits")
-    if logits.shape.dims is not None:
-        logits.shape.dims[-1].assert_is_compatible_with(dimension)
-    return logits
+        return linear(logits_input, dimension, scope="logits")
+    tensor = convert_to_tensor(logits, name="logits")
+    dimension_at_index(tensor.shape, -1).assert_is_compatible_with(dimension)
+    return tensor
+
+
+def _training(
+    mode: str, loss: Any, train_op_fn: TrainOpFn | None, others: Sequence[Any] = ()
+) -> Any:
+    """The operation of a training step, together with others; None in other modes."""
+    if mode != ModeKeys.TRAIN:
+        return None
+    if train_op_fn is None:
+        raise ValueError("train_op_fn can not be None in TRAIN mode")
+    with name_scope(None, "train_op", (loss,)):
+        step = train_op_fn(loss)
+        return group(step, *others) if others else step
 
 
 def _weights(features: Any, column: str | None) -> Any:

@@ -104,16 +104,14 @@ def _deep_logits(
             net = input_from_feature_columns(features, columns, [_DNN], scope=inputs)
         else:
             net = input_layer(features, columns, [_DNN])
-    for number, units in enumerate(hidden_units):
-        with vs.variable_scope(f"hiddenlayer_{number}", values=(net,)) as layer:
-            net = fully_connected(net, units, activation, variables_collections=[_DNN], scope=layer)
-            if dropout is not None:
+    dense = [(f"hiddenlayer_{n}", units, activation) for n, units in enumerate(hidden_units)]
+    for name, units, function in [*dense, ("logits", outputs, None)]:
+        with vs.variable_scope(name, values=(net,)) as layer:
+            net = fully_connected(net, units, function, variables_collections=[_DNN], scope=layer)
+            if dropout is not None and name != "logits":
                 net = dropout_layer(net, keep_prob=1.0 - dropout)
         _summarize(net, layer.name + separator)
-    with vs.variable_scope("logits", values=(net,)) as layer:
-        logits = fully_connected(net, outputs, None, variables_collections=[_DNN], scope=layer)
-    _summarize(logits, layer.name + separator)
-    return logits, inputs.name
+    return net, inputs.name
 
 
 def _wide_logits(
