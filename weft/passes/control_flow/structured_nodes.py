@@ -75,13 +75,16 @@ def is_settled(node: Node) -> bool:
 def origin_of(edge: Edge) -> Edge:
     """The handle or constant an edge stems from through nodes that only pass values on."""
     seen = edge
-    while _passes_on(seen[0]) and not seen[0].controls:
+    while _passes_on(seen[0]):
         seen = seen[0].inputs[0]
     return seen if is_settled(seen[0]) else edge
 
 
 def _passes_on(node: Node) -> bool:
-    return node.definition.is_identity or kind(node) in ("switch", "enter")
+    """Whether a value goes through a node at once; what an Enter waits for, its whole loop does."""
+    if kind(node) == "enter":
+        return True
+    return not node.controls and (node.definition.is_identity or kind(node) == "switch")
 
 
 def outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:
