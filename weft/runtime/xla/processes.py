@@ -20,7 +20,6 @@ from weft.core.errors import FailedPreconditionError, UnknownError
 from weft.core.processes import Place
 from weft.ops.kit import process_group
 from weft.runtime.devices.present import may_have_accelerators
-from weft.runtime.xla.heap import keep_memory
 from weft.runtime.xla.hush import import_hushed
 from weft.runtime.xla.span import Span
 
@@ -44,7 +43,6 @@ def join(place: Place) -> None:
             raise FailedPreconditionError(
                 None, None, f"This process is in a group already: {process_group.current()}"
             )
-        keep_memory()
         _initialize(import_hushed(), place)
         process_group.enter(place)
         atexit.register(_leave_at_exit)
