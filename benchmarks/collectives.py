@@ -170,9 +170,10 @@ def variables(rank: int, addresses: list[str], kind: str) -> dict[str, str]:
     if kind == "tensorflow":
         task = {"type": "worker", "index": rank}
         return {"TF_CONFIG": json.dumps({"cluster": {"worker": addresses}, "task": task})}
-    from weft.core.processes import Place
+    from weft.core.processes import MEMORY, Place
 
-    return Place(rank, len(addresses), rank, len(addresses), addresses[0]).environment()
+    place = Place(rank, len(addresses), rank, len(addresses), addresses[0])
+    return {**MEMORY, **place.environment()}  # as `weft launch -n` does
 
 
 def free_addresses(count: int) -> list[str]:

@@ -270,6 +270,7 @@ def test_workers_without_parameter_servers_are_told_their_ranks() -> None:
     assert [each.get("WEFT_RANK") for each in told] == ["0", "1", "2", None]
     assert [each.get("WEFT_LOCAL_RANK") for each in told] == ["0", "1", "0", None]
     assert told[2]["WEFT_COORDINATOR"] == "one:1005" and "TF_CONFIG" in told[2]
+    assert [each.get("MALLOC_ARENA_MAX") for each in told] == ["1", "1", "1", None]
     assert "WEFT_RANK" not in Plan([], CLUSTER, tasks_of(CLUSTER, False)).environment_of(
         ("worker", 0)
     )

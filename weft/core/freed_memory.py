@@ -8,33 +8,23 @@ it. Once it has seen an array of 32 MB go, it keeps what is smaller; here it doe
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import sys
 
-LARGE, LARGEST = 1 << 25, 1 << 30  # bytes
-# Parameters of glibc's mallopt.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-_MOST = (1 << 31) - 1
-_kept = 0
+# Parameters of mallopt.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_LARGEST_KEPT = 1 << 25  # the C library allows no more
+_MOST_KEPT = 2 * _LARGEST_KEPT
+_CHOSEN_BY_USER = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 
 
-def keep_freed_memory(up_to: int = LARGE) -> None:
-    """Asks the C library to keep freed memory of up to so many bytes, unless it keeps more.
-
-    Nothing is done where it cannot be asked, or the user has settings of his own. To keep what is
-    larger than `LARGE`, all threads must have one heap: others cannot grow so far.
-    """
-    global _kept
-    if up_to <= _kept or not sys.platform.startswith("linux") or _is_chosen_by_user():
+@functools.cache
+def keep_freed_memory() -> None:
+    """Asks the C library, where it can be asked and the user has not, to keep freed memory."""
+    if not sys.platform.startswith("linux") or any(map(os.environ.get, _CHOSEN_BY_USER)):
         return
     choose = getattr(ctypes.CDLL(None), "mallopt", None)
     if choose is not None:
-        _kept = up_to
-        if up_to > LARGE:
-            choose(_ARENA_MAX, 1)
-        choose(_MMAP_THRESHOLD, up_to)
-        choose(_TRIM_THRESHOLD, min(2 * up_to, _MOST))
-
-
-def _is_chosen_by_user() -> bool:
-    return any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
+        choose(_MMAP_THRESHOLD, _LARGEST_KEPT)
+        choose(_TRIM_THRESHOLD, _MOST_KEPT)

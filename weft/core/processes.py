@@ -18,6 +18,14 @@ COORDINATOR = "WEFT_COORDINATOR"
 # How far the port where processes meet is from that of the first one's server. Both are ports of
 # one process, which TF_CONFIG gives one address.
 PORT_DISTANCE = 1000
+# glibc asks the system for each large buffer of a step on a CPU, and gives it back: every page is a
+# fault then, a third of a step of data-parallel training. With these it keeps buffers of up to a
+# gigabyte. It reads them when a process starts.
+MEMORY = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str((1 << 31) - 1),
+}
 _FIRST_PORT, _PORTS = 20_000, 10_000
 
 

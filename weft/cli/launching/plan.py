@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weft.core.processes import COORDINATOR, place_in
+from weft.core.processes import COORDINATOR, MEMORY, RANK, place_in
 
 Cluster = dict[str, list[str]]
 Task = tuple[str, int]
@@ -102,7 +103,8 @@ class Plan:
         """The variables of a task, besides those of the place where it runs."""
         told = {} if self.alike else {"TF_CONFIG": tf_config(self.cluster, *task)}
         told |= {**self._rank_of(task), **self.told(task)}
-        return {**self.environment, **told, "PYTHONUNBUFFERED": "1"}
+        memory = {name: os.environ.get(name, MEMORY[name]) for name in MEMORY if RANK in told}
+        return {**memory, **self.environment, **told, "PYTHONUNBUFFERED": "1"}
 
     def _rank_of(self, task: Task) -> dict[str, str]:
         """Workers without parameter servers are a group, for collectives."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from weft.core.errors import FailedPreconditionError, UnknownError
-from weft.core.freed_memory import LARGEST, keep_freed_memory
 from weft.core.processes import Place
 from weft.ops.kit import process_group
 from weft.runtime.devices.present import may_have_accelerators
@@ -44,7 +43,6 @@ def join(place: Place) -> None:
             raise FailedPreconditionError(
                 None, None, f"This process is in a group already: {process_group.current()}"
             )
-        keep_freed_memory(LARGEST)  # pages anew took a third of a step of data-parallel training
         _initialize(import_hushed(), place)
         process_group.enter(place)
         atexit.register(_leave_at_exit)
