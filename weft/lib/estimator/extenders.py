@@ -104,19 +104,19 @@ def _check_keys(keys: list[str], features: Any, predictions: Any) -> None:
             "Predictions should be a dict to be able to forward features. "
             f"Given: {type(predictions)}"
         )
-    for key in keys:
-        if key not in features:
-            raise ValueError(
-                f'keys should be exist in features. Key "{key}" is not in features dict. features '
-                f"dict has following keys: {features.keys()}. Please check arguments of "
-                "forward_features."
-            )
-        if key in predictions:
-            raise ValueError(
-                f"Cannot forward feature key ({key}). Since it does exist in predictions. Existing "
-                f"prediction keys: {predictions.keys()}. Please check arguments of "
-                "forward_features."
-            )
+    hint = "Please check arguments of forward_features."
+    wrong = next((key for key in keys if key not in features or key in predictions), None)
+    if wrong is None:
+        return
+    if wrong in features:
+        raise ValueError(
+            f"Cannot forward feature key ({wrong}). Since it does exist in predictions. Existing "
+            f"prediction keys: {predictions.keys()}. {hint}"
+        )
+    raise ValueError(
+        f'keys should be exist in features. Key "{wrong}" is not in features dict. features dict '
+        f"has following keys: {features.keys()}. {hint}"
+    )
 
 
 def _dense(feature: Any, default: Any) -> Any:

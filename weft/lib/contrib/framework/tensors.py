@@ -35,11 +35,15 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
 
 def reduce_sum_n(tensors: Sequence[Tensor], name: str | None = None) -> Tensor:
     """The sum of all elements of all tensors."""
-    if not tensors:
-        raise ValueError("No tensors provided.")
     with name_scope(name, "reduce_sum_n", tensors) as scope:
-        sums = [math.reduce_sum(tensor, name=f"{tensor.op.name}/sum") for tensor in tensors]
-        return sums[0] if len(sums) == 1 else math.add_n(sums, name=scope)
+        sums = [math.reduce_sum(each, name=each.op.name + "/sum") for each in tensors]
+        match sums:
+            case []:
+                raise ValueError("No tensors provided.")
+            case [only]:
+                return only
+            case _:
+                return math.add_n(sums, name=scope)
 
 
 def remove_squeezable_dimensions(

@@ -23,11 +23,11 @@ def adjust_hsv_in_yiq(
     name: str | None = None,
 ) -> Tensor:
     """Turns the hue of RGB images by radians, and scales saturation and value, all linearly."""
+    amounts = delta_hue, scale_saturation, scale_value
     with name_scope(name, "adjust_hsv_in_yiq", [image]):
-        image = convert_to_tensor(image, name="image")
-        floats = convert_image_dtype(image, dtypes.float32)
-        turned = adjust_hsv_in_yiq_(floats, delta_hue, scale_saturation, scale_value)
-        return convert_image_dtype(turned, image.dtype)
+        given = convert_to_tensor(image, name="image")
+        turned = adjust_hsv_in_yiq_(convert_image_dtype(given, dtypes.float32), *amounts)
+        return convert_image_dtype(turned, given.dtype)
 
 
 def random_hsv_in_yiq(

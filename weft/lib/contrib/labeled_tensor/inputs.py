@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.graph.graph import name_scope
@@ -40,29 +40,30 @@ def _plain(features: Mapping[str, FixedLenFeature]) -> dict[str, Any]:
     return found
 
 
-def parse_example(
-    serialized: Any,
-    features: Mapping[str, FixedLenFeature],
-    name: str | None = None,
-    example_names: Any = None,
-) -> dict[str, LabeledTensor]:
-    """Features of serialized examples, with the axes of the examples before their own."""
-    serialized = convert_to_labeled_tensor(serialized)
-    parsed = parsing.parse_example(serialized.tensor, _plain(features), name, example_names)
-    before = list(serialized.axes.values())
-    return {key: LabeledTensor(each, before + features[key].axes) for key, each in parsed.items()}
+def _parser(parse: Callable[..., Mapping[str, Any]], doc: str) -> Callable[..., Any]:
+    """A function that parses by `parse`; the axes of what is serialized come before others."""
+
+    def parsed(
+        serialized: Any,
+        features: Mapping[str, FixedLenFeature],
+        name: str | None = None,
+        example_names: Any = None,
+    ) -> dict[str, LabeledTensor]:
+        texts = convert_to_labeled_tensor(serialized)
+        outer = list(texts.axes.values())
+        found = parse(texts.tensor, _plain(features), name, example_names)
+        return {key: LabeledTensor(found[key], outer + features[key].axes) for key in found}
+
+    parsed.__name__ = parsed.__qualname__ = parse.__name__
+    parsed.__doc__ = doc
+    return parsed
 
 
-def parse_single_example(
-    serialized: Any,
-    features: Mapping[str, FixedLenFeature],
-    name: str | None = None,
-    example_names: Any = None,
-) -> dict[str, LabeledTensor]:
-    """Features of one serialized example."""
-    serialized = convert_to_labeled_tensor(serialized)
-    parsed = parsing.parse_single_example(serialized.tensor, _plain(features), name, example_names)
-    return {key: LabeledTensor(each, features[key].axes) for key, each in parsed.items()}
+parse_example = _parser(
+    parsing.parse_example,
+    "Features of serialized examples, with the axes of the examples before their own.",
+)
+parse_single_example = _parser(parsing.parse_single_example, "Features of one serialized example.")
 
 
 def placeholder(dtype: Any, axes: Sequence[Any], name: str | None = None) -> LabeledTensor:

@@ -14,6 +14,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.tensor import Tensor
 from weft.lib.keras.engine.input_spec import InputSpec
 from weft.lib.layers.base import Layer
+from weft.lib.layers.functional import functional
 from weft.ops.array import array
 from weft.ops.linalg.matrices import eye
 from weft.ops.math import math
@@ -122,21 +123,7 @@ class GDN(Layer):
         return shape
 
 
-def gdn(
-    inputs: Any,
-    inverse: bool = False,
-    beta_min: float = 1e-6,
-    gamma_init: float = 0.1,
-    reparam_offset: float = 2**-18,
-    data_format: str = "channels_last",
-    activity_regularizer: Any = None,
-    trainable: bool = True,
-    name: str | None = None,
-    reuse: bool | None = None,
-) -> Tensor:
-    """Applies a `GDN` layer."""
-    layer = GDN(
-        inverse, beta_min, gamma_init, reparam_offset, data_format, activity_regularizer,
-        trainable, name, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse,
-    )  # fmt: skip
-    return layer.apply(inputs)
+gdn = functional(
+    GDN, "gdn", "Divides each channel by a norm of all, with a `GDN` layer.",
+    "tf.contrib.layers.gdn(tf.ones([1, 4, 4, 3])) -> [1, 4, 4, 3]",
+)  # fmt: skip

@@ -95,15 +95,7 @@ def _deep_logits(
     separator: str = "/",
 ) -> tuple[Tensor, str]:
     """The outputs of dense layers over an input layer, and the name of the latter's scope."""
-    values = tuple(features.values())
-    inputs_scope = vs.variable_scope(
-        "input_from_feature_columns", values=values, partitioner=partitioner
-    )
-    with inputs_scope as inputs:
-        if _are_contrib(columns):
-            net = input_from_feature_columns(features, columns, [_DNN], scope=inputs)
-        else:
-            net = input_layer(features, columns, [_DNN])
+    net, inputs = _dense_inputs(features, columns, partitioner)
     dense = [(f"hiddenlayer_{n}", units, activation) for n, units in enumerate(hidden_units)]
     for name, units, function in [*dense, ("logits", outputs, None)]:
         with vs.variable_scope(name, values=(net,)) as layer:
@@ -111,7 +103,20 @@ def _deep_logits(
             if dropout is not None and name != "logits":
                 net = dropout_layer(net, keep_prob=1.0 - dropout)
         _summarize(net, layer.name + separator)
-    return net, inputs.name
+    return net, inputs
+
+
+def _dense_inputs(
+    features: dict[Any, Any], columns: Sequence[Any], partitioner: Any
+) -> tuple[Tensor, str]:
+    """The input layer, and the name of its scope."""
+    made = vs.variable_scope(
+        "input_from_feature_columns", values=tuple(features.values()), partitioner=partitioner
+    )
+    with made as scope:
+        if not _are_contrib(columns):
+            return input_layer(features, columns, [_DNN]), scope.name
+        return input_from_feature_columns(features, columns, [_DNN], scope=scope), scope.name
 
 
 def _wide_logits(

@@ -251,13 +251,12 @@ def _placements(
     true = math.cast(gather(labels, order[1]), dtypes.float32)
     weights = gather(weights, order[1])
     sides = [weights * (1.0 - true), weights * true]
-
-    def below(amounts: Tensor) -> Tensor:
-        """The part of these weights at lower predictions; equal ones count half."""
-        sums = math.segment_sum(amounts, level)
-        share = (math.cumsum(sums, exclusive=True) + sums / 2.0) / (
-            math.reduce_sum(sums) + _EPSILON
-        )
-        return gather(share, level)
-
-    return [1.0 - below(sides[1]), below(sides[0])], sides
+    # The part of each side at lower predictions; equal ones count half.
+    at = [math.segment_sum(side, level) for side in sides]
+    totals = [math.reduce_sum(amounts) + _EPSILON for amounts in at]
+    shares = [
+        (math.cumsum(amounts, exclusive=True) + amounts / 2.0) / total
+        for amounts, total in zip(at, totals, strict=True)
+    ]
+    false_below, true_below = (gather(share, level) for share in shares)
+    return [1.0 - true_below, false_below], sides

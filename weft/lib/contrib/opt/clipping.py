@@ -41,18 +41,12 @@ class VariableClippingOptimizer(Optimizer):
         name: str = "VariableClipping",
     ) -> None:
         super().__init__(use_locking, name)
-        self._opt, self._max_norm = opt, max_norm
         self._dims = {variable: list(dims) for variable, dims in vars_to_clip_dims.items()}
-        self._beside = colocate_clip_ops_with_vars
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot_names(*args, **kwargs)
+        self._beside, self._max_norm, self._opt = colocate_clip_ops_with_vars, max_norm, opt
+        # Gradients and slots are those of the other optimizer.
+        self.compute_gradients = opt.compute_gradients  # type: ignore[method-assign]
+        self.get_slot = opt.get_slot  # type: ignore[method-assign]
+        self.get_slot_names = opt.get_slot_names  # type: ignore[method-assign]
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -82,18 +76,21 @@ class VariableClippingOptimizer(Optimizer):
             return self._cut_all(variable)
         with colocate_with(variable):
             rows = gather(variable, grad.indices)
-        with self._place(variable):
-            over = rows - clip_by_norm(rows, self._max_norm, dims)
+        over = self._excess(variable, lambda: rows)
         with colocate_with(variable):
             slices = IndexedSlices(over, grad.indices, grad.dense_shape)
             return variable.scatter_sub(slices, use_locking=self._use_locking)
 
     def _cut_all(self, variable: Any) -> Any:
-        with self._place(variable):
-            value = variable.read_value()
-            over = value - clip_by_norm(value, self._max_norm, self._dims[variable])
+        over = self._excess(variable, variable.read_value)
         with colocate_with(variable):
             return variable.assign_sub(over, use_locking=self._use_locking)
+
+    def _excess(self, variable: Any, read: Callable[[], Tensor]) -> Tensor:
+        """What is to be taken from a value of the variable, so that its norms are allowed."""
+        with self._place(variable):
+            value = read()
+            return value - clip_by_norm(value, self._max_norm, self._dims[variable])
 
     @contextlib.contextmanager
     def _place(self, variable: Any) -> Iterator[None]:
