@@ -68,7 +68,7 @@ parse_single_example = _parser(parsing.parse_single_example, "Features of one se
 
 def placeholder(dtype: Any, axes: Sequence[Any], name: str | None = None) -> LabeledTensor:
     """A placeholder whose axes are known; one that is only a name has any size."""
+    sized = Axes([(axis, None) if isinstance(axis, str) else axis for axis in axes])
     with name_scope(name, "lt_placeholder", []) as scope:
-        known = Axes([(axis, None) if isinstance(axis, str) else axis for axis in axes])
-        shape = [axis.size for axis in known.values()]
-        return LabeledTensor(placeholders.placeholder(dtype, shape, name=scope), known)
+        fed = placeholders.placeholder(dtype, [sized[key].size for key in sized], scope)
+    return LabeledTensor(fed, sized)
