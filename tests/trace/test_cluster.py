@@ -152,7 +152,7 @@ def test_operations_inside_of_programs(
 ) -> None:
     program, output = tmp_path / "program.py", tmp_path / "trace.json"
     program.write_text(PROGRAM.replace("[10, 10]", "[300, 300]"))
-    done = weft("trace", *arguments, "--output", str(output), str(program), "5", "0")
+    done = weft("trace", *arguments, "--output", str(output), str(program), "400", "0")
     assert done.returncode == 0, done.stderr
     kinds = {event.get("cat") for event in files.read(str(output))["traceEvents"]}
     assert ("op" in kinds) is some

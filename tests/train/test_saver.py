@@ -428,3 +428,31 @@ def test_a_first_step_is_one_update_too() -> None:
             sys.setswitchinterval(before)
             thread.join()
         assert sess.run(cells) == [199.0, 199.0]
+
+
+def test_the_last_of_two_threads_saves_is_the_latest(tmp_path, monkeypatch):
+    """A save that was begun before, by another thread, is over before the next one begins."""
+    value = tf.get_variable("value", initializer=1.0)
+    saver = tf.train.Saver()
+    begun, go_on = threading.Event(), threading.Event()
+    plain = saver._after_save
+
+    def slowly(*args: Any) -> None:
+        if "early" in args[0]:
+            begun.set()
+            go_on.wait(10)
+        plain(*args)
+
+    monkeypatch.setattr(saver, "_after_save", slowly)
+    with initialized() as session:
+        early = threading.Thread(target=saver.save, args=(session, str(tmp_path / "early")))
+        late = threading.Thread(target=saver.save, args=(session, str(tmp_path / "late")))
+        early.start()
+        assert begun.wait(10)
+        session.run(value.assign(2.0))
+        late.start()
+        late.join(0.5)
+        go_on.set()
+        early.join()
+        late.join()
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "late")

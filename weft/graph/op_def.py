@@ -311,7 +311,9 @@ class _RawOps:
         self.__dict__: dict[str, Any] = REGISTRY  # where Python looks without a call
 
     def __getattr__(self, name: str) -> OpDef:
-        raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
+        if name not in REGISTRY:
+            raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
+        return REGISTRY[name]
 
     def __dir__(self) -> Iterator[str]:
         return iter(sorted(REGISTRY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,7 @@ class Saver(KeptCheckpoints):
         super().__init__()
         self._object_restore_saver: Saver | None = None
         self._background: BackgroundSave | None = None
+        self._saving = threading.RLock()
         if not defer_build:
             self.build()
         if self.saver_def and not executing_eagerly():
@@ -197,6 +199,18 @@ class Saver(KeptCheckpoints):
         """
         if not self._is_built:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
+        # The checkpoint that was begun last is the latest one, whichever thread saves.
+        with self._saving:
+            return self._save(
+                sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph,
+                write_state, strip_default_attrs, save_debug_info, background,
+            )  # fmt: skip
+
+    def _save(
+        self, sess: Any, save_path: str, global_step: Any, latest_filename: str | None,
+        meta_graph_suffix: str, write_meta_graph: bool, write_state: bool,
+        strip_default_attrs: bool, save_debug_info: bool, background: bool,
+    ) -> str | None:  # fmt: skip
         self.wait()
         latest_filename = latest_filename or "checkpoint"
         self._warn_if_old()
