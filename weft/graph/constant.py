@@ -282,9 +282,13 @@ def _shape_constant(value: TensorShape, dtype: Any, name: str | None) -> Tensor:
     if not value.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     items = value.as_list()
-    if dtype is None:
-        dtype = dtypes.int64 if any(d is not None and d >= 2**31 for d in items) else dtypes.int32
-    elif dtypes.as_dtype(dtype) not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtypes.as_dtype(dtype).name}")
-    array = np.array(items, dtype=dtypes.as_dtype(dtype).np_storage)
+    large = next((d for d in items if d >= 2**31), None)
+    kind = dtypes.as_dtype(dtype or (dtypes.int32 if large is None else dtypes.int64))
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {kind}")
+    if kind == dtypes.int32 and large is not None:
+        raise ValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({large})"
+        )
+    array = np.array(items, dtype=kind.np_storage)
     return make_constant(array, name=name or "shape_as_tensor")

@@ -153,7 +153,7 @@ def _from_dimension(
     if value.value is None:
         raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
     if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     return make_constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
 
 
