@@ -282,7 +282,7 @@ def _shape_constant(value: TensorShape, dtype: Any, name: str | None) -> Tensor:
     if not value.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     items = value.as_list()
-    large = next((d for d in items if d >= 2**31), None)
+    large = next((d for d in items if d is not None and d >= 2**31), None)
     kind = dtypes.as_dtype(dtype or (dtypes.int32 if large is None else dtypes.int64))
     if kind not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {kind}")
