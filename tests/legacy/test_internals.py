@@ -29,6 +29,7 @@ from weft.python.ops import (
 from weft.python.ops.distributions import util as seeds
 from weft.python.ops.linalg import linear_operator_util
 from weft.python.saved_model import nested_structure_coder
+from weft.python.tpu import tpu_function
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
 
@@ -106,6 +107,8 @@ ASKED = {
     "python.ops.gradient_checker_v2": "compute_gradient max_error",
     "python.ops.spectral_ops_test_util": "fft_kernel_label_map",
     "python.util.serialization": "get_json_type",
+    "python.tpu.tpu_function": "get_tpu_context tpu_shard_context",
+    "tpu": "CrossShardOptimizer bfloat16_scope",
     "xla.experimental": "compile jit_scope",
 }
 
@@ -163,6 +166,15 @@ def test_cases_with_conditions_that_are_known() -> None:
     )
     with tf.Session() as session:
         assert session.run(made) == 2
+
+
+def test_the_number_of_shards() -> None:
+    assert tpu_function.get_tpu_context().number_of_shards is None
+    with tpu_function.tpu_shard_context(4):
+        assert tpu_function.get_tpu_context().number_of_shards == 4
+        with pytest.raises(NotImplementedError), tpu_function.tpu_shard_context(2):
+            pass
+    assert tpu_function.get_tpu_context().number_of_shards is None
 
 
 def test_operations_by_name() -> None:
