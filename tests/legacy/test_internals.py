@@ -151,6 +151,18 @@ def test_values_of_several_tensors_are_kept() -> None:
         ops.convert_to_tensor_or_composite(sparse, tf.float32)
 
 
+def test_graphs_of_functions() -> None:
+    inside = []
+
+    @tf.function
+    def double(x: Any) -> Any:
+        inside.append(ops.inside_function())
+        return x * 2
+
+    double(tf.constant(1))
+    assert inside == [True] and not ops.inside_function()
+
+
 def test_structures_as_messages() -> None:
     coder, spec = nested_structure_coder.StructureCoder(), tf.TensorSpec([None, 2], tf.float32, "x")
     given = {"a": (spec, [1, 2.5]), "b": None}
