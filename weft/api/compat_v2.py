@@ -228,7 +228,7 @@ class Namespace(ModuleType):
         full = self._below + name
         if full in _PLACES:
             return _at(_PLACES[full])
-        in_1 = getattr(self._in_1, name, _MISSING)  # `newaxis` is None
+        in_1: Any = getattr(self._in_1, name, _MISSING)  # `newaxis` is None
         if in_1 is _MISSING or full in _ONLY_IN_1:
             raise AttributeError(
                 f"tf.compat.v2 has no attribute {full!r}: weft implements TensorFlow 1.15's graphs"

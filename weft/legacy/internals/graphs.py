@@ -61,7 +61,7 @@ class tensor_types:
         """`value` itself when it consists of several tensors; otherwise it is made a tensor."""
         if not isinstance(value, CompositeTensor):
             return tf.convert_to_tensor(value, dtype, name)
-        kind = getattr(value, "dtype", None)
+        kind: Any = getattr(value, "dtype", None)
         if dtype and not tf.as_dtype(dtype).is_compatible_with(kind):
             raise ValueError(
                 f"Tensor conversion requested dtype {tf.as_dtype(dtype).name} for Tensor with"

@@ -36,7 +36,7 @@ def compute_gradient(
     """
     if not isinstance(x, list):
         raise ValueError(f"`x` must be a list of Tensors (arguments to `f`), not a {type(x)}")
-    tensors = [convert_to_tensor(each) for each in x]
+    tensors: list[Any] = [convert_to_tensor(each) for each in x]
     if not any(isinstance(each, EagerTensor) for each in tensors):
         return _both(f, [get_default_session().run(each) for each in tensors], delta)
     with Graph().as_default(), Session():
