@@ -275,7 +275,8 @@ python.ops.linalg
         linear_operator_diag linear_operator_full_matrix linear_operator_householder
         linear_operator_identity linear_operator_inversion linear_operator_kronecker
         linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz
-        linear_operator_zeros linear_operator_addition
+        linear_operator_zeros
+    tf.linalg weft.lib.linalg.addition: linear_operator_addition
     weft.legacy.internals.matrices: linear_operator_util
 python.ops.losses
     tf.losses: losses losses_impl util loss_reduction
