@@ -731,6 +731,9 @@ MIRRORED = {
 # Internal name -> public name, where the two differ.
 RENAMED = {
     "contrib.framework.python.ops.arg_scope": "tf.contrib.framework.arg_scope",
+    "contrib.rnn.python.ops.core_rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
+    "contrib.rnn.python.ops.core_rnn_cell._linear": "weft.lib.rnn.projections.linear",
+    "contrib.rnn.python.ops.rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
     "python.data.experimental.ops.cardinality.INFINITE": (
         "tf.data.experimental.INFINITE_CARDINALITY"
     ),
@@ -825,6 +828,8 @@ RENAMED = {
         "weft.ops.scores.metrics_at_k.average_precision_at_top_k"
     ),
     "python.ops.math_ops.mul": "tf.multiply",
+    "python.ops.rnn_cell_impl._Linear": "weft.lib.rnn.projections.Linear",
+    "python.ops.rnn_cell_impl._linear": "weft.lib.rnn.projections.linear",
     "python.ops.rnn_cell_impl._zero_state_tensors": "weft.lib.rnn.cells.zero_state_tensors",
     "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
     "python.ops.script_ops.eager_py_func": "tf.py_function",
