@@ -292,6 +292,7 @@ python.platform
     tf.logging: tf_logging
 python.profiler
     tf.profiler: model_analyzer option_builder profiler tfprof_logger
+    weft.lib.profiler.context: profile_context
 python.saved_model
     tf.saved_model.builder tf.saved_model: builder builder_impl
     tf.saved_model.constants tf.saved_model: constants
