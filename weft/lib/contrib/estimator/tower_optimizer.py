@@ -88,8 +88,8 @@ def summed(values: list[Any], where: str, name: str | None = None) -> Any:
     with device(where):
         if not isinstance(values[0], IndexedSlices):
             return math.add_n(values, name=name)
-        parts = (concat([getattr(v, part) for v in values], 0) for part in ("values", "indices"))
-        return IndexedSlices(*parts, values[0].dense_shape)
+        rows, indices = (concat([getattr(v, n) for v in values], 0) for n in ("values", "indices"))
+        return IndexedSlices(rows, indices, values[0].dense_shape)
 
 
 class TowerOptimizer(Optimizer):
