@@ -12,7 +12,7 @@ import weft as tf
 from weft.core import flags
 from weft.ops.functions.defun import Defun
 from weft.runtime.xla import region
-from weft.runtime.xla.checks import has_outside, limit_of
+from weft.runtime.xla.checks import finder_of_outside
 
 F, N = np.float32, np.int32
 EYE, ONES = np.eye(2, dtype=F), np.ones((2, 3), F)
@@ -402,14 +402,16 @@ def outcome_of(session, fetch, feeds):
     ],
 )
 def test_numbers_outside_of_a_range(dtype, limit, bad):
-    below = limit_of(dtype, limit)
+    has_outside = finder_of_outside(dtype, limit)
     for number in bad:
-        assert has_outside(np.array([0, number], dtype), below)
-    assert not has_outside(np.array([0, min(limit - 1, np.iinfo(dtype).max)], dtype), below)
-    assert not has_outside(np.zeros((2, 0), dtype), below)
-    assert has_outside(np.array([0] * 70_000 + [bad[0]], dtype), below)
-    assert not has_outside(np.zeros(70_000, dtype), below)
-    assert limit_of(np.uint8, 300) is None
+        assert has_outside(np.array([0, number], dtype))
+        assert has_outside(np.array([[0, 0], [number, 0]], dtype).T)
+    assert not has_outside(np.array([0, min(limit - 1, np.iinfo(dtype).max)], dtype))
+    assert not has_outside(np.zeros((2, 0), dtype))
+    assert has_outside(np.array([0] * 70_000 + [bad[0]], dtype))
+    assert not has_outside(np.zeros(70_000, dtype))
+    assert finder_of_outside(np.uint8, 300) is None
+    assert finder_of_outside(dtype, 0)(np.zeros(1, dtype))
 
 
 def test_labels_of_another_type(sess):
