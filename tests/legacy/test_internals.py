@@ -92,6 +92,9 @@ ASKED = {
         " _safe_scalar_div _streaming_sparse_average_precision_at_top_k metric_variable"
     ),
     "python.ops.nn_ops": "Convolution",
+    "python.ops.rnn_cell_impl": "_Linear _linear _WEIGHTS_VARIABLE_NAME",
+    "contrib.rnn.python.ops.core_rnn_cell": "_Linear _linear",
+    "contrib.rnn.python.ops.rnn_cell": "_Linear CFNCell NTMCell WeightNormLSTMCell",
     "python.ops.resources": "initialize_resources report_uninitialized_resources",
     "python.ops.weights_broadcast_ops": "broadcast_weights",
     "python.tpu.tpu_config": "TPUConfig",
@@ -341,6 +344,10 @@ def test_shapes_of_cells() -> None:
     with tf.Session() as session:
         assert session.run(rnn_cell_impl._concat(2, [3, 4])).tolist() == [2, 3, 4]
     assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(1))
+    assert (rnn_cell_impl._WEIGHTS_VARIABLE_NAME, rnn_cell_impl._BIAS_VARIABLE_NAME) == (
+        "kernel",
+        "bias",
+    )
     assert not rnn_cell_impl._like_rnncell(len)
 
 

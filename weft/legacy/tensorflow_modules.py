@@ -298,6 +298,7 @@ python.platform
     tf.logging: tf_logging
 python.profiler
     tf.profiler: model_analyzer option_builder profiler tfprof_logger
+    weft.lib.profiler.context: profile_context
 python.saved_model
     tf.saved_model.builder tf.saved_model: builder builder_impl
     weft.legacy.internals.structures weft.lib.saved_model.structure: nested_structure_coder
@@ -739,6 +740,9 @@ MIRRORED = {
 # Internal name -> public name, where the two differ.
 RENAMED = {
     "contrib.framework.python.ops.arg_scope": "tf.contrib.framework.arg_scope",
+    "contrib.rnn.python.ops.core_rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
+    "contrib.rnn.python.ops.core_rnn_cell._linear": "weft.lib.rnn.projections.linear",
+    "contrib.rnn.python.ops.rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
     "python.data.experimental.ops.cardinality.INFINITE": (
         "tf.data.experimental.INFINITE_CARDINALITY"
     ),
@@ -837,6 +841,8 @@ RENAMED = {
         "weft.ops.scores.metrics_at_k.average_precision_at_top_k"
     ),
     "python.ops.math_ops.mul": "tf.multiply",
+    "python.ops.rnn_cell_impl._Linear": "weft.lib.rnn.projections.Linear",
+    "python.ops.rnn_cell_impl._linear": "weft.lib.rnn.projections.linear",
     "python.ops.rnn_cell_impl._zero_state_tensors": "weft.lib.rnn.cells.zero_state_tensors",
     "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
     "python.ops.script_ops.eager_py_func": "tf.py_function",

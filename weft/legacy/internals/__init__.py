@@ -98,6 +98,11 @@ class pywrap:
 
 
 class rnn_cell_impl:
+    """Names that cells outside TensorFlow have from the module of its own."""
+
+    _WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = cells.KERNEL, cells.BIAS
+    ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
+
     @staticmethod
     def _concat(prefix: Any, suffix: Any, static: bool = False) -> Any:
         """The shape `prefix + suffix`: a tensor, or a list of what is known of it."""
