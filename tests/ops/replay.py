@@ -27,12 +27,11 @@ from tests.parity import store
 from weft.core import dtypes, errors
 from weft.graph import kernel_call
 from weft.graph.op_def import REGISTRY, raw
+from weft.runtime.xla import haste
 
 # Samples per compiled program: large enough to pay for a compilation once, small enough that
 # running one test alone stays quick.
 BATCH = 50
-# Each program runs once, so time spent on optimizing it is lost.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 @lru_cache(maxsize=1)
@@ -276,7 +275,7 @@ def compile_batch(batch: list[Sample]) -> dict[str, Any]:
 
     with jax.enable_x64(True):
         with jax.default_matmul_precision("highest"):
-            executable = jax.jit(program).lower(arguments).compile(QUICK)
+            executable = jax.jit(program).lower(arguments).compile(haste.AT_ONCE)
         found = executable(arguments)
         return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 
