@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.weft-installed
 PYTEST := $(BIN)/python -m pytest
-# As many processes as there are cores; samples that are compiled together stay together.
-PARALLEL := -n auto --dist loadgroup
+# As many processes as there are cores, which share the tests as tests/sharing.py says.
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check lint bytecode types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
