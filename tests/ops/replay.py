@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from types import SimpleNamespace
@@ -210,6 +210,19 @@ def by_op() -> dict[str, list[Sample]]:
         if sample.op in REGISTRY:
             found.setdefault(sample.op, []).append(sample)
     return found
+
+
+def check_each(samples: Sequence[Sample], check: Callable[[Sample], None]) -> None:
+    """Checks all samples; where some fail, raises what each of them raised."""
+    failed: list[Exception] = []
+    for sample in samples:
+        try:
+            check(sample)
+        except Exception as error:
+            error.add_note(f"the sample is {sample!r}")
+            failed.append(error)
+    if failed:
+        raise ExceptionGroup(f"of {len(samples)} samples fail {len(failed)}", failed)
 
 
 class Compiler:

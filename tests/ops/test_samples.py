@@ -6,7 +6,7 @@ come last: the programs are made meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -51,19 +51,6 @@ def of_each_op(belongs: Callable[[Sample], bool], slow: Callable[[str], bool] | 
         if samples:
             params.append(pytest.param(samples, id=op, marks=marks))
     return pytest.mark.parametrize("samples", params)
-
-
-def check_each(samples: Sequence[Sample], check: Callable[[Sample], None]) -> None:
-    """Checks all samples; where some fail, raises what each of them raised."""
-    failed: list[Exception] = []
-    for sample in samples:
-        try:
-            check(sample)
-        except Exception as error:
-            error.add_note(f"the sample is {sample!r}")
-            failed.append(error)
-    if failed:
-        raise ExceptionGroup(f"of {len(samples)} samples fail {len(failed)}", failed)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -134,7 +121,7 @@ def has_shapes(sample: Sample) -> bool:
 
 @of_each_op(has_shapes)
 def test_static_shapes(samples: list[Sample]) -> None:
-    check_each(samples, check_static_shapes)
+    replay.check_each(samples, check_static_shapes)
 
 
 def check_static_shapes(sample: Sample) -> None:
@@ -193,7 +180,7 @@ def has_second_gradient(sample: Sample) -> bool:
 
 @of_each_op(has_gradient)
 def test_gradient(samples: list[Sample]) -> None:
-    check_each(samples, check_gradient)
+    replay.check_each(samples, check_gradient)
 
 
 def check_gradient(sample: Sample) -> None:
@@ -204,7 +191,7 @@ def check_gradient(sample: Sample) -> None:
 # Kernels that need XLA are compiled one by one here, which takes its time.
 @of_each_op(has_second_gradient, slow=lambda op: REGISTRY[op].needs_xla)
 def test_second_gradient(samples: list[Sample]) -> None:
-    check_each(samples, check_second_gradient)
+    replay.check_each(samples, check_second_gradient)
 
 
 def check_second_gradient(sample: Sample) -> None:
@@ -214,7 +201,7 @@ def check_second_gradient(sample: Sample) -> None:
 
 @of_each_op(lambda sample: True)
 def test_on_numpy(samples: list[Sample], compiler: replay.Compiler) -> None:
-    check_each(samples, lambda sample: check_on_numpy(sample, compiler))
+    replay.check_each(samples, lambda sample: check_on_numpy(sample, compiler))
 
 
 def check_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
@@ -235,7 +222,7 @@ def check_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
 
 @of_each_op(replay.compilable)
 def test_compiled(samples: list[Sample], compiler: replay.Compiler) -> None:
-    check_each(samples, lambda sample: check_compiled(sample, compiler))
+    replay.check_each(samples, lambda sample: check_compiled(sample, compiler))
 
 
 def check_compiled(sample: Sample, compiler: replay.Compiler) -> None:
@@ -258,6 +245,6 @@ def test_all_that_fail_are_told() -> None:
         assert sample is samples[1], sample.key
 
     with pytest.raises(ExceptionGroup, match="of 3 samples fail 2") as caught:
-        check_each(samples, fail)
+        replay.check_each(samples, fail)
     for error, sample in zip(caught.value.exceptions, (samples[0], samples[2]), strict=True):
         assert sample.key in str(error) and error.__notes__ == [f"the sample is {sample!r}"]
