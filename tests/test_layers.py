@@ -89,6 +89,7 @@ RECURSION = {
     ),
     "methods of TensorFlow's graphs, operations and tensors do what modules above them do": (
         "graph.graph -> graph.apply",
+        "graph.graph -> graph.attr_kinds",
         "graph.graph -> graph.function",
         "graph.graph -> graph.graph_def",
         "graph.operation -> graph.graph_def",

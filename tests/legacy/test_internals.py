@@ -28,6 +28,8 @@ from weft.python.ops import (
 )
 from weft.python.ops.distributions import util as seeds
 from weft.python.ops.linalg import linear_operator_util
+from weft.python.saved_model import nested_structure_coder
+from weft.python.tpu import tpu_function
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
 
@@ -90,12 +92,27 @@ ASKED = {
         " _safe_scalar_div _streaming_sparse_average_precision_at_top_k metric_variable"
     ),
     "python.ops.nn_ops": "Convolution",
+    "python.ops.rnn_cell_impl": "_Linear _linear _WEIGHTS_VARIABLE_NAME",
+    "contrib.rnn.python.ops.core_rnn_cell": "_Linear _linear",
+    "contrib.rnn.python.ops.rnn_cell": "_Linear CFNCell NTMCell WeightNormLSTMCell",
     "python.ops.resources": "initialize_resources report_uninitialized_resources",
     "python.ops.weights_broadcast_ops": "broadcast_weights",
     "python.tpu.tpu_config": "TPUConfig",
     "python.tpu.topology": "Topology",
     "python.training.evaluation": "_evaluate_once",
     "core.protobuf.saved_model_pb2": "SavedModel",
+    "python.distribute.values": "AggregatingVariable DistributedVariable",
+    "python.keras.optimizer_v2.optimizer_v2": "OptimizerV2 learning_rate_schedule",
+    "python.keras.saving.hdf5_format": "load_optimizer_weights_from_hdf5_group",
+    "python.keras.utils.generic_utils": "to_snake_case",
+    "python.keras.utils.losses_utils": "ReductionV2",
+    "python.ops.array_ops": "_SliceHelperVar",
+    "python.ops.gradient_checker_v2": "compute_gradient max_error",
+    "python.ops.spectral_ops_test_util": "fft_kernel_label_map",
+    "python.util.serialization": "get_json_type",
+    "python.tpu.tpu_function": "get_tpu_context tpu_shard_context",
+    "tpu": "CrossShardOptimizer bfloat16_scope",
+    "xla.experimental": "compile jit_scope",
 }
 
 
@@ -127,6 +144,52 @@ def test_what_counts_as_a_tensor() -> None:
     assert ops.is_dense_tensor_like(Dense())
     with pytest.raises(TypeError, match="Type int does not define a `name` property"):
         ops.register_dense_tensor_like_type(int)
+
+
+def test_values_of_several_tensors_are_kept() -> None:
+    sparse = tf.SparseTensor([[0]], [1], [1])
+    assert ops.convert_to_tensor_or_composite(sparse) is sparse
+    assert ops.convert_to_tensor_or_composite(1, tf.int64).dtype == tf.int64
+    with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int32"):
+        ops.convert_to_tensor_or_composite(sparse, tf.float32)
+
+
+def test_graphs_of_functions() -> None:
+    inside = []
+
+    @tf.function
+    def double(x: Any) -> Any:
+        inside.append(ops.inside_function())
+        return x * 2
+
+    double(tf.constant(1))
+    assert inside == [True] and not ops.inside_function()
+
+
+def test_structures_as_messages() -> None:
+    coder, spec = nested_structure_coder.StructureCoder(), tf.TensorSpec([None, 2], tf.float32, "x")
+    given = {"a": (spec, [1, 2.5]), "b": None}
+    assert coder.decode_proto(coder.encode_structure(given)) == given
+    assert coder.can_encode(given) and not coder.can_encode(object())
+
+
+def test_cases_with_conditions_that_are_known() -> None:
+    pairs = [(False, lambda: tf.constant(1)), (tf.constant(True), lambda: tf.constant(2))]
+    smart = tf.contrib.framework.smart_cond
+    made = control_flow_ops._case_helper(
+        smart, pairs, lambda: tf.constant(3), False, "pick", allow_python_preds=True
+    )
+    with tf.Session() as session:
+        assert session.run(made) == 2
+
+
+def test_the_number_of_shards() -> None:
+    assert tpu_function.get_tpu_context().number_of_shards is None
+    with tpu_function.tpu_shard_context(4):
+        assert tpu_function.get_tpu_context().number_of_shards == 4
+        with pytest.raises(NotImplementedError), tpu_function.tpu_shard_context(2):
+            pass
+    assert tpu_function.get_tpu_context().number_of_shards is None
 
 
 def test_operations_by_name() -> None:
@@ -281,6 +344,10 @@ def test_shapes_of_cells() -> None:
     with tf.Session() as session:
         assert session.run(rnn_cell_impl._concat(2, [3, 4])).tolist() == [2, 3, 4]
     assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(1))
+    assert (rnn_cell_impl._WEIGHTS_VARIABLE_NAME, rnn_cell_impl._BIAS_VARIABLE_NAME) == (
+        "kernel",
+        "bias",
+    )
     assert not rnn_cell_impl._like_rnncell(len)
 
 

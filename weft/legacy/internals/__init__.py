@@ -98,6 +98,11 @@ class pywrap:
 
 
 class rnn_cell_impl:
+    """Names that cells outside TensorFlow have from the module of its own."""
+
+    _WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = cells.KERNEL, cells.BIAS
+    ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
+
     @staticmethod
     def _concat(prefix: Any, suffix: Any, static: bool = False) -> Any:
         """The shape `prefix + suffix`: a tensor, or a list of what is known of it."""
@@ -164,6 +169,11 @@ class ops:
         counted = statistic_type == "flops"
         found = flops_of(graph.get_operation_by_name(node.name)) if counted else 0
         return types.SimpleNamespace(statistic_type=statistic_type, value=found or None)
+
+    @staticmethod
+    def inside_function() -> bool:
+        """Whether the graph that is being built is that of a function."""
+        return bool(tf.get_default_graph().building_function)
 
     @staticmethod
     def uid() -> int:

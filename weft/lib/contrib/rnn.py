@@ -36,9 +36,13 @@ from weft.lib.rnn.lstm_variants import (
 )
 from weft.lib.rnn.lstm_variants import GLSTMCell as GLSTMCell
 from weft.lib.rnn.lstm_variants import PhasedLSTMCell as PhasedLSTMCell
+from weft.lib.rnn.minimal_cells import CFNCell as CFNCell
+from weft.lib.rnn.minimal_cells import MinimalRNNCell as MinimalRNNCell
 from weft.lib.rnn.more_cells import AttentionCellWrapper as AttentionCellWrapper
 from weft.lib.rnn.more_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
 from weft.lib.rnn.more_cells import NASCell as NASCell
+from weft.lib.rnn.normalized_cells import LayerNormLSTMCell as LayerNormLSTMCell
+from weft.lib.rnn.normalized_cells import WeightNormLSTMCell as WeightNormLSTMCell
 from weft.lib.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
 from weft.lib.rnn.projections import InputProjectionWrapper as InputProjectionWrapper
 from weft.lib.rnn.projections import OutputProjectionWrapper as OutputProjectionWrapper
@@ -48,6 +52,8 @@ from weft.lib.rnn.static import static_bidirectional_rnn as static_bidirectional
 from weft.lib.rnn.static import static_rnn as static_rnn
 from weft.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 from weft.lib.rnn.step import transpose_batch_time as transpose_batch_time
+from weft.lib.rnn.turing_cells import NTMCell as NTMCell
+from weft.lib.rnn.turing_cells import NTMControllerState as NTMControllerState
 from weft.lib.rnn.wrappers import DeviceWrapper as DeviceWrapper
 from weft.lib.rnn.wrappers import DropoutWrapper as DropoutWrapper
 from weft.lib.rnn.wrappers import MultiRNNCell as MultiRNNCell

@@ -10,7 +10,7 @@ from weft.lib.profiler import report
 from weft.lib.profiler.lines import tree_of_inputs, tree_of_lines
 from weft.lib.profiler.options import ProfileOptionBuilder
 from weft.lib.profiler.scopes import profile_tree, tree_of
-from weft.lib.profiler.statistics import FIELDS, Node, nodes_of
+from weft.lib.profiler.statistics import FIELDS, Node, measured_nodes, nodes_of
 from weft.lib.profiler.types import profile_types
 from weft.protos.profiler import AdviceProto, GraphNodeProto, MultiGraphNodeProto
 
@@ -98,6 +98,14 @@ class Profiler:
     def add_step(self, step: int, run_meta: Any) -> None:
         """Keeps what a run measured, under the number `step`."""
         self._steps.setdefault(step, []).append(run_meta)
+
+    @property
+    def _coverage(self) -> float:
+        """The part of the graph's nodes that some step has measured."""
+        names = {op.name for op in self._graph.get_operations()}
+        metas = [meta for step in self._steps.values() for meta in step]
+        seen = {name for meta in metas for _, name, _ in measured_nodes(meta, names)}
+        return len(seen) / max(1, len(names))
 
     def _nodes(self, step: int) -> dict[str, Node]:
         wanted = self._steps if step < 0 else {step: self._steps.get(step, [])}

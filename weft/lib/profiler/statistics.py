@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,23 +87,28 @@ def _merge(nodes: dict[str, Node], entry: Any) -> None:
         node.own["float_ops"] = entry.float_ops or node.own["float_ops"]
 
 
-def _add_step(nodes: dict[str, Node], run_meta: Any) -> None:
+def measured_nodes(run_meta: Any, known: Container[str]) -> Iterator[tuple[str, str, Any]]:
+    """(device, name of the node, what a step measured of it), for nodes that are `known`."""
     for device in run_meta.step_stats.dev_stats:
-        where = "accelerator" if "gpu" in device.device.lower() else "cpu"
         for measured in device.node_stats:
-            node = nodes.get(_FOLDED.sub("", measured.node_name))
-            if node is None:
-                continue
-            micros = measured.op_end_rel_micros or measured.all_end_rel_micros
-            node.own["exec_micros"] += micros
-            node.own[f"{where}_exec_micros"] += micros
-            node.own["run_count"] += 1
-            _add_memory(node.own, measured)
-            for output in measured.output:
-                described = output.tensor_description.allocation_description
-                node.own["output_bytes"] += described.requested_bytes
-            if device.device not in node.devices:
-                node.devices.append(device.device)
+            name = _FOLDED.sub("", measured.node_name)
+            if name in known:
+                yield device.device, name, measured
+
+
+def _add_step(nodes: dict[str, Node], run_meta: Any) -> None:
+    for device, name, measured in measured_nodes(run_meta, nodes):
+        node, where = nodes[name], "accelerator" if "gpu" in device.lower() else "cpu"
+        micros = measured.op_end_rel_micros or measured.all_end_rel_micros
+        node.own["exec_micros"] += micros
+        node.own[f"{where}_exec_micros"] += micros
+        node.own["run_count"] += 1
+        _add_memory(node.own, measured)
+        for output in measured.output:
+            described = output.tensor_description.allocation_description
+            node.own["output_bytes"] += described.requested_bytes
+        if device not in node.devices:
+            node.devices.append(device)
 
 
 def _add_memory(own: dict[str, int], measured: Any) -> None:

@@ -87,17 +87,13 @@ def concat_shape(prefix: Any, suffix: Any) -> Tensor:
 
 
 def concat_static(prefix: Any, suffix: Any) -> TensorShape:
-    """The shape `prefix + suffix`, as far as it is known now."""
+    """The shape `prefix + suffix`, as far as it is known now.
 
-    def known(size: Any) -> TensorShape:
-        if isinstance(size, Tensor):
-            value = constant_value(size)
-            if size.shape.ndims == 0:
-                return TensorShape([None if value is None else int(value)])
-            return TensorShape(None if value is None else [int(n) for n in value])
-        return as_shape(size)
-
-    return known(prefix).concatenate(known(suffix))
+    Nodes are made for both and left unused, as TensorFlow leaves them: seeds are numbers of nodes.
+    """
+    _, before = _vector(prefix, "prefix")
+    _, after = _vector(suffix, "suffix")
+    return TensorShape(before).concatenate(TensorShape(after))
 
 
 def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:

@@ -214,8 +214,9 @@ class PhasedLSTMCell(RNNCell):
         new_c = c * f + i * new_input
         with vs.variable_scope("output_gate"):
             o = sigmoid(linear(seen + [new_c] * self._use_peepholes, units, True))
+        new_h = unary.tanh(new_c) * o
         k = self._openness(time)
-        new_c, new_h = mixed(k, new_c, c), k * (unary.tanh(new_c) * o) + (1 - k) * h
+        new_c, new_h = mixed(k, new_c, c), mixed(k, new_h, h)
         return new_h, LSTMStateTuple(new_c, new_h)
 
     def _openness(self, time: Tensor) -> Tensor:

@@ -280,7 +280,7 @@ def _(xp: Any, values: list[Any], *, axis: int) -> Any:
 
 def _check_alike(values: list[Any], axis: int) -> None:
     first = np.shape(values[0])
-    for i, value in enumerate(values):
+    for i, value in enumerate(values[1:], 1):
         if np.shape(value) != first:
             raise invalid(
                 f"Shapes of all inputs must match: values[0].shape = {s.show(first)} !="

@@ -21,6 +21,7 @@ from weft.graph.traits import DEPRECATED, MOVES
 from weft.ops.array.fill import broadcast_to, ones
 from weft.ops.array.join import concat, stack
 from weft.ops.array.shape import all_axes, expand_dims, rank, reshape, shape, size, transpose
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import as_array, check_size, invalid, shape_argument
 
 
@@ -85,6 +86,7 @@ def _repeat(xp: Any, x: Any, counts: Sequence[int], tiled: tuple[int, ...]) -> A
 
 @_repeat.numpy
 def _(xp: Any, x: Any, counts: Sequence[int], tiled: tuple[int, ...]) -> Any:
+    check_room(tiled, x.dtype)
     return x.repeat(s.size(tiled)).reshape(tiled) if x.size == 1 else np.tile(x, counts)
 
 

@@ -245,9 +245,10 @@ def split(
         >>> session.run(tf.split([1, 2, 3, 4, 5, 6], [2, 4]))
         [array([1, 2], dtype=int32), array([3, 4, 5, 6], dtype=int32)]
     """
+    # A number becomes a node, too, that is left unused: names and seeds after it count it.
+    sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
         return split_(axis, value, num_split=int(num_or_size_splits), name=name)
-    sizes = convert_to_tensor(num_or_size_splits)
     if sizes.dims == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "

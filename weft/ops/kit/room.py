@@ -26,6 +26,8 @@ def check_room(dims: Sequence[int], dtype: Any, times: int = 1) -> None:
 
     `times`: that many times its bytes are needed to make it.
     """
+    if math.prod(map(int, dims)) * times < _FEW:
+        return
     needed = byte_count(dims, dtype) * times
     if needed >= machine.large() and needed > machine.free():
         raise out_of_memory(dims, dtype)

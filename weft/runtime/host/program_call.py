@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.runtime.host.emitter import Emitter
-from weft.runtime.xla.checks import has_outside, limit_of
+from weft.runtime.xla.checks import finder_of_outside
 
 # Gives a true value if a check of the program has failed, or it is not for these shapes.
 Step = Callable[[list[Any]], Any]
@@ -65,10 +65,9 @@ def _looks_beforehand(
     lines = []
     for i, limit in entry.program.beforehand:
         node, output = region.unit.inputs[i]
-        below = limit_of(node.dtypes[output].np_storage, limit)
-        if below is not None:
-            call = f"{source.bind(has_outside)}({inputs[i]}, {source.bind(below)})"
-            lines.append(f"if {call}: return {failed}")
+        has_outside = finder_of_outside(node.dtypes[output].np_storage, limit)
+        if has_outside is not None:
+            lines.append(f"if {source.bind(has_outside)}({inputs[i]}): return {failed}")
     return lines
 
 

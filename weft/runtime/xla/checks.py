@@ -17,7 +17,6 @@ from weft.passes.client_graph import Node
 from weft.runtime.resources import Variable
 
 _ALWAYS = object()
-_MANY = 1 << 14  # indices of which the largest is found sooner than those that are too large
 
 
 class Failed:
@@ -111,21 +110,22 @@ def _most(integers: Any) -> int:
     return int(np.iinfo(integers.dtype).max) + 1
 
 
-def limit_of(dtype: Any, limit: int) -> np.ndarray | None:
-    """`limit` for `has_outside` on arrays of `dtype`; None if all its numbers are below."""
+def finder_of_outside(dtype: Any, limit: int) -> Callable[[Any], bool] | None:
+    """A function that says whether any index of an array of `dtype` is not in [0, limit).
+
+    None if each number of the type is.
+    """
     info = np.iinfo(dtype)
     if limit > info.max and info.min == 0:
         return None
-    return np.array(min(limit, info.max + 1), f"u{info.dtype.itemsize}")
+    unsigned, most = np.dtype(f"u{info.dtype.itemsize}"), min(limit - 1, int(info.max))
 
+    def has_outside(indices: Any) -> bool:
+        # As unsigned numbers, negative ones are large. This finds the largest in the least time.
+        numbers = np.asarray(indices).view(unsigned)
+        return numbers.size > 0 and numbers.item(numbers.argmax()) > most
 
-def has_outside(indices: Any, limit: np.ndarray) -> Any:
-    """Whether any index is not in [0, limit): as unsigned numbers, negative ones are large."""
-    numbers = np.asarray(indices).view(limit.dtype)
-    if numbers.size > _MANY:
-        return numbers.max() >= limit
-    # Of the ways to say it this is the one that takes least for some hundred numbers.
-    return np.count_nonzero(np.greater_equal(numbers, limit))
+    return has_outside
 
 
 class TracedCell:

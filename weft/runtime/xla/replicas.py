@@ -25,7 +25,7 @@ from weft.passes.replicas.match import Row
 from weft.passes.replicas.step import ReplicatedStep
 from weft.runtime.host.interpret import Context, take_rng
 from weft.runtime.resources import ResourceStore, Variable
-from weft.runtime.xla.checks import has_outside, limit_of
+from weft.runtime.xla.checks import finder_of_outside
 from weft.runtime.xla.compile import Program, Spec, compile_region, load
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.region import MAX_PROGRAMS
@@ -199,8 +199,8 @@ class ReplicatedProgram:
         return [found[fetch]._arrays[replica] for fetch, replica in self.step.results]
 
     def _is_outside(self, values: list[Any], edge: Edge, limit: int) -> bool:
-        below = limit_of(edge[0].dtypes[edge[1]].np_storage, limit)
-        return below is not None and any(has_outside(value, below) for value in values)
+        has_outside = finder_of_outside(edge[0].dtypes[edge[1]].np_storage, limit)
+        return has_outside is not None and any(map(has_outside, values))
 
     # ---- variables and generators ----
 

@@ -3,6 +3,6 @@ from typing import Any as _Any
 import builtins as _builtins
 from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from weft.lib.keras.applications.resnet_v2 import preprocess_input as preprocess_input
-from weft.lib.keras.applications.resnet_v2 import ResNet101V2 as ResNet101V2
-from weft.lib.keras.applications.resnet_v2 import ResNet152V2 as ResNet152V2
-from weft.lib.keras.applications.resnet_v2 import ResNet50V2 as ResNet50V2
+def ResNet101V2(include_top: _builtins.bool = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _builtins.str | None = None, classes: _builtins.int = 1000) -> _Any: ...
+def ResNet152V2(include_top: _builtins.bool = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _builtins.str | None = None, classes: _builtins.int = 1000) -> _Any: ...
+def ResNet50V2(include_top: _builtins.bool = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _builtins.str | None = None, classes: _builtins.int = 1000) -> _Any: ...

@@ -3,4 +3,4 @@ from typing import Any as _Any
 import builtins as _builtins
 from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from weft.lib.keras.applications.imagenet_utils import preprocess_input as preprocess_input
-from weft.lib.keras.applications.vgg16 import VGG16 as VGG16
+def VGG16(include_top: _builtins.bool = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _builtins.str | None = None, classes: _builtins.int = 1000) -> _Any: ...

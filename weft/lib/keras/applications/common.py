@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +101,24 @@ class Application:
         elif self.weights not in (None, "imagenet"):
             model.load_weights(self.weights)
         return model
+
+
+def application(build: Callable[[Application], Any]) -> Callable[..., Any]:
+    """A function of the arguments that every application takes, which builds a model of them."""
+
+    def make(
+        include_top: bool = True,
+        weights: Any = "imagenet",
+        input_tensor: Any = None,
+        input_shape: Any = None,
+        pooling: str | None = None,
+        classes: int = 1000,
+    ) -> Any:
+        return build(Application(include_top, weights, input_tensor, input_shape, pooling, classes))
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(make, name, getattr(build, name))
+    return make
 
 
 # ---- layers ----

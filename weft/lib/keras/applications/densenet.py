@@ -7,6 +7,7 @@ from typing import Any
 from weft.lib.keras.applications import imagenet_utils
 from weft.lib.keras.applications.common import (
     Application,
+    application,
     channels,
     conv,
     joined,
@@ -76,40 +77,19 @@ def _densenet(name: str, chosen: Application) -> Any:
     return chosen.model(images, x, name, kernels(FOLDER, name, *hashes))
 
 
-def DenseNet121(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def DenseNet121(chosen: Application) -> Any:
     """A densely connected network of 121 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return _densenet("densenet121", chosen)
 
 
-def DenseNet169(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def DenseNet169(chosen: Application) -> Any:
     """A densely connected network of 169 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return _densenet("densenet169", chosen)
 
 
-def DenseNet201(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def DenseNet201(chosen: Application) -> Any:
     """A densely connected network of 201 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return _densenet("densenet201", chosen)

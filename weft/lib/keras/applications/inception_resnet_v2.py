@@ -7,6 +7,7 @@ from typing import Any
 from weft.lib.keras.applications import imagenet_utils
 from weft.lib.keras.applications.common import (
     Application,
+    application,
     channels,
     conv,
     joined,
@@ -66,16 +67,9 @@ def _block(x: Any, kind: str, i: int, scale: float, active: bool = True) -> Any:
     return relu(x, f"{name}_ac") if active else x
 
 
-def InceptionResNetV2(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def InceptionResNetV2(chosen: Application) -> Any:
     """A network for images of 299 x 299."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     images = chosen.input(299, 75)
     x = _conv(images, 32, 3, "/2")
     x = MaxPooling2D(3, strides=2)(_conv(_valid(x, 32, 3), 64, 3))
@@ -92,7 +86,7 @@ def InceptionResNetV2(
         x = _block(x, "block8", i, 0.2)
     x = _block(x, "block8", 10, 1.0, active=False)
     x = _conv(x, 1536, 1, name="conv_7b")
-    x = chosen.top(x, "predictions", "avg_pool" if include_top else None)
+    x = chosen.top(x, "predictions", "avg_pool" if chosen.include_top else None)
     file = kernels(FOLDER, "inception_resnet_v2", *HASHES)
     return chosen.model(images, x, "inception_resnet_v2", file)
 

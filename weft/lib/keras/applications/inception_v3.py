@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.keras.applications import imagenet_utils
-from weft.lib.keras.applications.common import Application, conv, joined, kernels, norm, relu
+from weft.lib.keras.applications.common import (
+    Application,
+    application,
+    conv,
+    joined,
+    kernels,
+    norm,
+    relu,
+)
 from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from weft.lib.keras.layers.pooling import AveragePooling2D, MaxPooling2D
 
@@ -73,16 +81,9 @@ def _large(x: Any, i: int) -> Any:
     return joined([one, three, twice, _averaged(x, 192)], f"mixed{9 + i}")
 
 
-def InceptionV3(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def InceptionV3(chosen: Application) -> Any:
     """A network for images of 299 x 299."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     images = chosen.input(299, 75)
     x = _conv(images, 32, 3, 3, "/2")
     x = _largest(_conv(_valid(x, 32, 3), 64, 3, 3))
@@ -98,5 +99,5 @@ def InceptionV3(
     seven = _branch(x, (192, 1, 1), (192, 1, 7), (192, 7, 1), (192, 3, 3, "/2"))
     x = joined([three, seven, _largest(x)], "mixed8")
     x = _large(_large(x, 0), 1)
-    x = chosen.top(x, "predictions", "avg_pool" if include_top else None)
+    x = chosen.top(x, "predictions", "avg_pool" if chosen.include_top else None)
     return chosen.model(images, x, "inception_v3", kernels(FOLDER, "inception_v3", *HASHES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.keras.applications import imagenet_utils
-from weft.lib.keras.applications.common import Application
+from weft.lib.keras.applications.common import Application, application
 from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from weft.lib.keras.applications.residual import resnet
 
@@ -15,40 +15,19 @@ def preprocess_input(x: Any, data_format: str | None = None) -> Any:
     return imagenet_utils.preprocess_input(x, data_format, mode="caffe")
 
 
-def ResNet50(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def ResNet50(chosen: Application) -> Any:
     """A residual network of 50 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return resnet("resnet50", chosen)
 
 
-def ResNet101(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def ResNet101(chosen: Application) -> Any:
     """A residual network of 101 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return resnet("resnet101", chosen)
 
 
-def ResNet152(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def ResNet152(chosen: Application) -> Any:
     """A residual network of 152 layers, for images of 224 x 224."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     return resnet("resnet152", chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.keras.applications import imagenet_utils
-from weft.lib.keras.applications.common import Application, conv, kernels, norm, relu
+from weft.lib.keras.applications.common import Application, application, conv, kernels, norm, relu
 from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from weft.lib.keras.layers.merge import Add
 from weft.lib.keras.layers.pooling import MaxPooling2D
@@ -45,16 +45,9 @@ def _same_size(x: Any, block: int) -> Any:
     return Add()([x, residual])
 
 
-def Xception(
-    include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Any:
+@application
+def Xception(chosen: Application) -> Any:
     """A network for images of 299 x 299."""
-    chosen = Application(include_top, weights, input_tensor, input_shape, pooling, classes)
     images = chosen.input(299, 71)
     x = conv(images, 32, (3, 3), "block1_conv1", strides=(2, 2))
     x = relu(norm(x, "block1_conv1_bn"), "block1_conv1_act")
@@ -69,5 +62,5 @@ def Xception(
     for i, filters in ((1, 1536), (2, 2048)):
         x = _separable(x, filters, f"block14_sepconv{i}")
         x = relu(x, f"block14_sepconv{i}_act")
-    x = chosen.top(x, "predictions", "avg_pool" if include_top else None)
+    x = chosen.top(x, "predictions", "avg_pool" if chosen.include_top else None)
     return chosen.model(images, x, "xception", kernels(FOLDER, "xception", *HASHES))

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
-from weft.lib.keras.datasets.source import (
-    Arrays,
-    common,
-    marked,
-    ragged,
-    renamed_num_words,
-    shorter,
-    shuffled,
-    stored,
-)
+from weft.lib.keras.datasets import source
 
 HASH = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
 WORDS_HASH = "4d44cc38712099c9e383dc6e5f11a921"
@@ -33,23 +23,22 @@ def load_data(
     oov_char: int | None = 2,
     index_from: int = 3,
     **kwargs: Any,
-) -> tuple[Arrays, Arrays]:
+) -> tuple[source.Arrays, source.Arrays]:
     """(news, topics) to train on, and `test_split` of all of them to test on.
 
     Words and lengths are chosen as for the reviews of `imdb`.
     """
-    num_words = renamed_num_words(num_words, kwargs)
-    with np.load(stored(path, "reuters.npz", HASH), allow_pickle=True) as f:
+    num_words = source.renamed_num_words(num_words, kwargs)
+    with np.load(source.stored(path, "reuters.npz", HASH), allow_pickle=True) as f:
         x, y = f["x"], f["y"]
     np.random.seed(seed)
-    x, y = shuffled(x, y, np.random)
-    x, y = shorter(maxlen, marked(x, start_char, index_from), y)
-    texts = common(x, num_words, skip_top, oov_char)
+    x, y = source.shuffled(x, y, np.random)
+    x, y = source.shorter(maxlen, source.marked(x, start_char, index_from), y)
+    texts = source.common(x, num_words, skip_top, oov_char)
     at = int(len(texts) * (1 - test_split))
-    return (ragged(texts[:at]), np.array(y[:at])), (ragged(texts[at:]), np.array(y[at:]))
+    return source.split(source.ragged(texts), y, at)
 
 
 def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
     """Word -> its rank."""
-    with open(stored(path, "reuters_word_index.json", WORDS_HASH)) as file:
-        return json.load(file)
+    return source.word_index(path, "reuters_word_index.json", WORDS_HASH)

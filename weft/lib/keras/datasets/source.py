@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from typing import Any
@@ -21,6 +22,12 @@ Arrays = tuple[np.ndarray, np.ndarray]
 def stored(path: str, name: str, file_hash: str | None = None, **kwargs: Any) -> str:
     """The local path of a file of the store."""
     return get_file(path, origin=STORE + name, file_hash=file_hash, **kwargs)
+
+
+def word_index(path: str, name: str, file_hash: str) -> dict[str, int]:
+    """Word -> its rank, in a file of the store."""
+    with open(stored(path, name, file_hash)) as file:
+        return json.load(file)
 
 
 def shuffled(x: Any, y: Any, random: Any) -> tuple[Any, Any]:

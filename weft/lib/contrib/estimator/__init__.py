@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.lib.contrib.estimator.tower_optimizer import TowerOptimizer as TowerOptimizer
+from weft.lib.contrib.estimator.towers import replicate_model_fn as replicate_model_fn
 from weft.lib.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
 from weft.lib.estimator.canned.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from weft.lib.estimator.canned.dnn import DNNEstimator as DNNEstimator
