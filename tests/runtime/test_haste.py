@@ -67,11 +67,9 @@ def test_work(function: Any, arguments: Any, bounds: tuple[float, float]) -> Non
     assert least <= haste.work(jax.make_jaxpr(function)(*arguments)) <= most
 
 
-@pytest.mark.parametrize(
-    ("size", "soon", "at_once"), [(8, True, True), (2000, True, False), (1 << 20, False, False)]
-)
+@pytest.mark.parametrize(("size", "is_light"), [(8, True), (4000, False)])
 def test_options_of_a_step(
-    size: int, soon: bool, at_once: bool, sess: tf.Session, monkeypatch: pytest.MonkeyPatch
+    size: int, is_light: bool, sess: tf.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[dict[str, Any]] = []
     compiled = compile._compiled
@@ -88,5 +86,5 @@ def test_options_of_a_step(
     for _ in range(3):
         np.testing.assert_allclose(sess.run(y, {x: values}), np.tanh(values * 2 + 1), 1e-5)
     (options,) = asked
-    assert (options.get("xla_cpu_use_fusion_emitters") is False) is soon
-    assert (options.get("xla_backend_optimization_level") == 0) is at_once
+    assert (haste.AT_ONCE.items() <= options.items()) is is_light
+    assert is_light or not haste.AT_ONCE.keys() & options.keys()
