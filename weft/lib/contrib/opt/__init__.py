@@ -22,11 +22,13 @@ from weft.lib.contrib.opt.clipping import (
 )
 from weft.lib.contrib.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from weft.lib.contrib.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from weft.lib.contrib.opt.ggt import GGTOptimizer as GGTOptimizer
 from weft.lib.contrib.opt.moving_average_optimizer import (
     MovingAverageOptimizer as MovingAverageOptimizer,
 )
 from weft.lib.contrib.opt.rates import LARSOptimizer as LARSOptimizer
 from weft.lib.contrib.opt.rates import RegAdagradOptimizer as RegAdagradOptimizer
+from weft.lib.contrib.opt.shampoo import ShampooOptimizer as ShampooOptimizer
 from weft.lib.contrib.opt.sign import AddSignOptimizer as AddSignOptimizer
 from weft.lib.contrib.opt.sign import PowerSignOptimizer as PowerSignOptimizer
 from weft.lib.contrib.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn
