@@ -29,16 +29,18 @@ def matrix_square_root(
     length = math.sqrt(math.reduce_sum(mat_a * mat_a))
     scale = math.sqrt(length)
 
+    def distance(root: Any) -> Tensor:
+        """How far the square of a root is from the matrix, in parts of its length."""
+        off = mat_a - math.matmul(root * scale, root * scale)
+        return math.sqrt(math.reduce_sum(math.square(off))) / length
+
     def is_closer(i: Any, root: Any, before: Any, inverse: Any, error: Any, last: Any) -> Tensor:
         return math.logical_and(i < iter_count, error < last)
 
     def step(i: Any, root: Any, before: Any, inverse: Any, error: Any, last: Any) -> Any:
-        factor = 0.5 * (3.0 * identity - math.matmul(inverse, root))
-        new, new_inverse = math.matmul(root, factor), math.matmul(factor, inverse)
-        scaled = new * scale
-        off = mat_a - math.matmul(scaled, scaled)
-        new_error = math.sqrt(math.reduce_sum(off * off)) / length
-        return i + 1, new, root, new_inverse, new_error, error
+        factor = 1.5 * identity - 0.5 * math.matmul(inverse, root)
+        new = math.matmul(root, factor)
+        return i + 1, new, root, math.matmul(factor, inverse), distance(new), error
 
     start = mat_a / length
     found = while_loop(is_closer, step, [0, start, start, identity, length, length + 1.0])

@@ -40,9 +40,11 @@ class DropStaleGradientOptimizer(Optimizer):
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
         """Those of the optimizer inside; the global step is read before anything else."""
         with colocate_with(loss):
-            self._local_step = get_global_step() + 0
-        with control_dependencies([self._local_step]):
-            return self._opt.compute_gradients(identity(loss), *args, **kwargs)
+            seen = self._local_step = get_global_step() + 0
+        with control_dependencies([seen]):
+            held = identity(loss)
+            found = self._opt.compute_gradients(held, *args, **kwargs)
+        return found
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
         return self._opt.get_slot(*args, **kwargs)

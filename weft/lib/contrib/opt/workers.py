@@ -19,6 +19,7 @@ from weft.graph.graph import (
 from weft.graph.keys import GraphKeys
 from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
+from weft.ops.array.placeholders import identity
 from weft.ops.control.cond import cond
 from weft.ops.control.control import group, no_op
 from weft.ops.math import math
@@ -94,10 +95,8 @@ class PeriodicOptimizer(Optimizer):
     def _periodically(self, after: list[Any], meet: Callable[[], Any]) -> Any:
         """An operation that counts a step once `after` is done, and runs `meet` if it is time."""
         with control_dependencies(after):
-            counted = assign_add(self._local_step, 1, name="local_step_update").op
-        with control_dependencies([counted]):
-            is_time = math.equal(math.mod(self._local_step, self._period), 0)
-            return cond(is_time, meet, no_op)
+            steps = identity(assign_add(self._local_step, 1, name="local_step_update"))
+        return cond(math.equal(steps % self._period, 0), meet, no_op)
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
         """A hook that makes the worker's variables equal to the shared ones at the start."""
