@@ -140,9 +140,12 @@ class ElasticAverageOptimizer(PeriodicOptimizer):
     def compute_gradients(self, loss: Any, var_list: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Those of `loss` and of the distance from the shared variables as they were last."""
         variables = var_list or trainable_variables()
-        apart = [math.subtract(var, self._local_map[var]) for var in variables]
-        distance = self._rho * math.add_n([l2_loss(each) for each in apart])
-        return self._opt.compute_gradients(loss + distance, variables, *args, **kwargs)
+        return self._opt.compute_gradients(
+            loss + self._rho * self._distance(variables), variables, *args, **kwargs
+        )
+
+    def _distance(self, variables: list[Any]) -> Any:
+        return math.add_n([l2_loss(math.subtract(v, self._local_map[v])) for v in variables])
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -271,55 +274,51 @@ class ModelAverageOptimizer(PeriodicOptimizer):
         if global_step is None:
             raise ValueError("Global step is required")
         _, variables = trained(grads_and_vars)
-        stepped = self._opt.apply_gradients(grads_and_vars)
-        update = self._periodically([stepped], lambda: self._meet(variables, global_step))
-        starts = []
-        for accumulator, where in self._accumulator_list:
-            with device(where):
-                starts.append(accumulator.set_global_step(global_step, name="SetGlobalStep"))
-        self._chief_init_op = group(*starts)
+        stepped = [self._opt.apply_gradients(grads_and_vars)]
+        update = self._periodically(stepped, lambda: self._meet(variables, global_step))
+        made = [accumulator for accumulator, _ in self._accumulator_list]
+        self._chief_init_op = group(
+            *[m.set_global_step(global_step, "SetGlobalStep") for m in made]
+        )
         return update
 
     def _meet(self, variables: list[Any], global_step: Any) -> Any:
         shared = [self._global_map[var] for var in variables]
-        with colocate_with(global_step):
-            queue = FIFOQueue(-1, [dtypes.bool], shapes=[[]], shared_name="sync_queue")
         with name_scope(None, f"{self._name}/global"):
-            given, means = self._gathered(variables, shared, global_step)
+            places = [*map(self._accumulator, variables, shared)]
+            pairs = zip(places, variables, strict=True)
+            given = [place.apply_grad(var, local_step=global_step) for place, var in pairs]
+            means = [place.take_grad(self._num_worker) for place in places]
         with control_dependencies(given):
-            if self._is_chief:
-                averaged = [assigned(shared, means), *step_counted(global_step)]
-                with control_dependencies(averaged), device(global_step.device):
-                    going_on = queue.enqueue_many(fill([self._num_worker - 1], constant(False)))
-            else:
-                with device(global_step.device):
-                    going_on = queue.dequeue()
+            averaged = (
+                [assigned(shared, means), *step_counted(global_step)] if self._is_chief else []
+            )
+        with control_dependencies([*given, *averaged]):
+            going_on = self._signal(global_step)
         with control_dependencies([going_on]):
             return self._pulled(variables)
 
-    def _gathered(
-        self, variables: list[Any], shared: list[Any], global_step: Any
-    ) -> tuple[list[Any], list[Any]]:
-        """The operations that hand in the worker's variables, and the means of all workers'."""
-        given, means = [], []
-        for var, center in zip(variables, shared, strict=True):
-            with device(center.device):
-                accumulator = ConditionalAccumulator(
-                    var.dtype.base_dtype, shape=var.shape, shared_name=f"{center.name}/var_accum"
-                )
-                given.append(accumulator.apply_grad(var, local_step=global_step))
-                means.append(accumulator.take_grad(self._num_worker))
-            self._accumulator_list.append((accumulator, center.device))
-        return given, means
+    def _accumulator(self, var: Any, center: Any) -> ConditionalAccumulator:
+        """Where all workers hand in their variable: beside the shared one."""
+        with device(center.device):
+            made = ConditionalAccumulator(
+                var.dtype.base_dtype, shape=var.shape, shared_name=f"{center.name}/var_accum"
+            )
+        self._accumulator_list.append((made, center.device))
+        return made
+
+    def _signal(self, global_step: Any) -> Any:
+        """The chief tells all others to go on; they wait for that."""
+        with colocate_with(global_step):
+            queue = FIFOQueue(-1, [dtypes.bool], shapes=[[]], shared_name="sync_queue")
+            if not self._is_chief:
+                return queue.dequeue()
+            return queue.enqueue_many(fill([self._num_worker - 1], constant(False)))
 
     def _pulled(self, variables: list[Any]) -> Any:
         if not variables:
             raise ValueError("The list of local_variables should not be empty")
-        pulled = []
-        for var in variables:
-            with device(var.device):
-                pulled.append(assign(var, self._global_map[var].read_value()))
-        return group(*pulled)
+        return assigned(variables, [self._global_map[var].read_value() for var in variables])
 
     def get_init_op(self, task_index: int = 0) -> Any:
         """Makes the worker's variables equal to the shared ones."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from weft.core import dtypes
@@ -39,12 +41,15 @@ class DropStaleGradientOptimizer(Optimizer):
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
         """Those of the optimizer inside; the global step is read before anything else."""
+        with self._after_reading_step(loss) as held:
+            return self._opt.compute_gradients(held, *args, **kwargs)
+
+    @contextmanager
+    def _after_reading_step(self, loss: Any) -> Iterator[Tensor]:
         with colocate_with(loss):
-            seen = self._local_step = get_global_step() + 0
-        with control_dependencies([seen]):
-            held = identity(loss)
-            found = self._opt.compute_gradients(held, *args, **kwargs)
-        return found
+            self._local_step = get_global_step() + 0
+        with control_dependencies([self._local_step]):
+            yield identity(loss)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
         return self._opt.get_slot(*args, **kwargs)

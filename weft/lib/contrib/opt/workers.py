@@ -87,9 +87,7 @@ class PeriodicOptimizer(Optimizer):
         super().__init__(use_locking, name)
         self._opt, self._period = opt, period
         self._global_map, self._own_map = getter._global_map, getter._own_map
-        self._local_step = vs.get_variable(
-            initializer=0, trainable=False, collections=_LOCAL, name="local_step"
-        )
+        self._local_step = _counter("local_step")
         opt._prepare()
 
     def _periodically(self, after: list[Any], meet: Callable[[], Any]) -> Any:
@@ -109,6 +107,11 @@ class PeriodicOptimizer(Optimizer):
     def _copies(self, variables: list[Any]) -> tuple[list[Any], list[Any]]:
         """The shared variables and the further copies of `variables`."""
         return [self._global_map[v] for v in variables], [self._own_map[v] for v in variables]
+
+
+def _counter(name: str) -> Any:
+    """A number of the worker's own, 0 at first."""
+    return vs.get_variable(name, initializer=0, trainable=False, collections=_LOCAL)
 
 
 class _StartingHook(SessionRunHook):
@@ -146,8 +149,12 @@ def step_counted(global_step: Any) -> list[Any]:
 
 
 def assigned(targets: list[Any], values: list[Any]) -> Any:
-    pairs = zip(targets, values, strict=True)
-    return group(*[assign(target, value) for target, value in pairs])
+    """An operation that gives each target its value, where the target is."""
+    done = []
+    for target, value in zip(targets, values, strict=True):
+        with device(target.device):
+            done.append(assign(target, value))
+    return group(*done)
 
 
 def own_variables(wanted: str, *maps: dict[Any, Any]) -> list[Any]:
