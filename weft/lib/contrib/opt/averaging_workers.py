@@ -300,20 +300,19 @@ class ModelAverageOptimizer(PeriodicOptimizer):
 
     def _accumulator(self, var: Any, center: Any) -> ConditionalAccumulator:
         """Where all workers hand in their variable: beside the shared one."""
-        with device(center.device):
-            made = ConditionalAccumulator(
-                var.dtype.base_dtype, shape=var.shape, shared_name=f"{center.name}/var_accum"
-            )
-        self._accumulator_list.append((made, center.device))
+        where, shared_name = center.device, f"{center.name}/var_accum"
+        with device(where):
+            made = ConditionalAccumulator(var.dtype.base_dtype, var.shape, shared_name)
+        self._accumulator_list += [(made, where)]
         return made
 
     def _signal(self, global_step: Any) -> Any:
         """The chief tells all others to go on; they wait for that."""
+        others = self._num_worker - 1
         with colocate_with(global_step):
             queue = FIFOQueue(-1, [dtypes.bool], shapes=[[]], shared_name="sync_queue")
-            if not self._is_chief:
-                return queue.dequeue()
-            return queue.enqueue_many(fill([self._num_worker - 1], constant(False)))
+            going = fill([others], constant(False)) if self._is_chief else None
+            return queue.dequeue() if going is None else queue.enqueue_many(going)
 
     def _pulled(self, variables: list[Any]) -> Any:
         if not variables:

@@ -150,11 +150,12 @@ def step_counted(global_step: Any) -> list[Any]:
 
 def assigned(targets: list[Any], values: list[Any]) -> Any:
     """An operation that gives each target its value, where the target is."""
-    done = []
-    for target, value in zip(targets, values, strict=True):
-        with device(target.device):
-            done.append(assign(target, value))
-    return group(*done)
+    return group(*map(_assigned_in_place, targets, values))
+
+
+def _assigned_in_place(target: Any, value: Any) -> Any:
+    with device(target.device):
+        return assign(target, value)
 
 
 def own_variables(wanted: str, *maps: dict[Any, Any]) -> list[Any]:
