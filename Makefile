@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.weft-installed
-PYTEST := $(BIN)/python -m pytest
-# As many processes as there are cores; samples that are compiled together stay together.
-PARALLEL := -n auto --dist loadgroup
+# What pytest has made of the tests is kept for the next run, also where Python is told to keep nothing.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# As many processes as there are cores, which share the tests as tests/sharing.py says.
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint bytecode types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
+.PHONY: help install demo test tests check tests-of-changes lint bytecode types format tiny test-slow test-gpu golden record fuzz soak bench bench-operations stubs docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,10 +27,17 @@ install: $(STAMP)  ## make .venv and install weft into it
 demo: $(STAMP)  ## train a small classifier on the Iris data
 	@$(BIN)/python examples/iris.py
 
-test: lint bytecode  ## lint, check types, run the tests
+# Types are checked while the tests run: mypy has one core, the tests often wait.
+test: bytecode  ## lint, check types, run the tests
+	@$(MAKE) --no-print-directory -j2 lint tests
+
+tests: $(STAMP)
 	@$(PYTEST) -q $(PARALLEL)
 
-check: lint bytecode  ## lint, check types, run the tests that concern what was changed since the last commit
+check: bytecode  ## lint, check types, run the tests that concern what was changed since the last commit
+	@$(MAKE) --no-print-directory -j2 lint tests-of-changes
+
+tests-of-changes: $(STAMP)
 	@WEFT_CHECK_CHANGE=1 $(PYTEST) -q $(PARALLEL) $$($(BIN)/python -m tests.affected)
 
 lint: $(STAMP)  ## ruff and mypy
@@ -39,7 +47,7 @@ lint: $(STAMP)  ## ruff and mypy
 
 # Many tests start processes; where PYTHONDONTWRITEBYTECODE is set, each would compile all modules.
 bytecode: $(STAMP)
-	@$(BIN)/python -m compileall -q weft tests
+	@$(BIN)/python -m compileall -q -j 0 weft tests
 
 types: $(STAMP)  ## mypy alone
 	@$(BIN)/mypy

@@ -3,7 +3,8 @@
 FOLDER has a folder NAME-VERSION for each library, with one or more files of reports: a line of JSON
 for each test (`test`, `when`, `outcome`, `message`). Reasons are taken over from the page as it is;
 a test that failed and has none there is given its message, to be replaced by a reason. Tests whose
-reason begins with "needs" cannot run here, and do not count in the share that passes.
+reason begins with "needs" cannot run here, and do not count in the share that passes. What stands
+before and after the part that is written stays as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 
 PAGE = Path(__file__).with_suffix(".md")
 _ROW = re.compile(r"^\| `(?P<test>[^`]+)` \| (?P<reason>.*) \|$", re.MULTILINE)
-_END = "\n<!-- From here on, this page is written by docs/libraries.py. -->\n"
+_BEGIN = "\n<!-- From here on, this page is written by docs/libraries.py. -->\n"
+_END = "\n<!-- Up to here, this page is written by docs/libraries.py. -->\n"
 
 Outcomes = dict[str, tuple[str, str]]
 
@@ -33,8 +35,8 @@ def outcomes(folder: Path) -> Outcomes:
     return found
 
 
-def page(begin: str, libraries: dict[str, Outcomes], reasons: dict[str, str]) -> str:
-    """The page: its beginning, the counts, and for each library a table of what failed."""
+def tables(libraries: dict[str, Outcomes], reasons: dict[str, str]) -> str:
+    """The counts, and for each library a table of what failed."""
     columns = "library", "passed", "failed", "cannot run here", "skipped", "share"
     lines = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
     counts = {name: _counted(found, reasons) for name, found in libraries.items()}
@@ -45,7 +47,7 @@ def page(begin: str, libraries: dict[str, Outcomes], reasons: dict[str, str]) ->
         lines.append(f"| {name} | {numbers} | {share:.1f} % |")
     for name, found in libraries.items():
         lines += _failures(name, found, reasons)
-    return "\n".join([begin + _END, *lines, ""])
+    return "\n".join(["", *lines, ""])
 
 
 def _counted(found: Outcomes, reasons: dict[str, str]) -> Counter[str]:
@@ -71,7 +73,9 @@ def main(folder: str) -> None:
     reasons = {row["test"]: row["reason"] for row in _ROW.finditer(text)}
     reports = sorted((each for each in Path(folder).iterdir() if each.is_dir()), key=_by_name)
     libraries = {" ".join(each.name.rsplit("-", 1)): outcomes(each) for each in reports}
-    PAGE.write_text(page(text.partition(_END)[0], libraries, reasons))
+    before, begin, written = text.partition(_BEGIN)
+    after = "".join(written.partition(_END)[1:])
+    PAGE.write_text(before + begin + tables(libraries, reasons) + after)
 
 
 def _by_name(folder: Path) -> str:

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 # Before weft reads its switches: verify every stage; keep out of the user's compile cache.
 os.environ.setdefault("WEFT_CHECK", "1")
@@ -20,6 +21,22 @@ from weft.client.session import _open_sessions
 from weft.runtime.devices.device import accelerators
 
 THREAD_SECONDS = 2.0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Who gives tests to the processes of `--dist loadfile`."""
+    from tests.sharing import FileByFile
+
+    return FileByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In one of several processes, tests come in the order in which they are shared."""
+    if hasattr(config, "workerinput"):
+        from tests.sharing import comes_later
+
+        items.sort(key=comes_later)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +74,7 @@ def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
 
 
 @pytest.fixture(autouse=True)
-def hides_accelerators(request, monkeypatch) -> Iterator[None]:
+def hides_accelerators(request: pytest.FixtureRequest) -> Iterator[None]:
     """For tests marked `on_host`."""
     hide = request.node.get_closest_marker("on_host") is not None and accelerators()
     if not hide:
@@ -65,9 +82,10 @@ def hides_accelerators(request, monkeypatch) -> Iterator[None]:
         return
     import jax
 
-    monkeypatch.setattr("weft.runtime.devices.device.accelerators", lambda: ())
-    with jax.default_device(jax.local_devices(backend="cpu")[0]):
-        yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("weft.runtime.devices.device.accelerators", lambda: ())
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            yield
 
 
 @pytest.fixture

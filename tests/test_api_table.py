@@ -13,7 +13,7 @@ import weft as tf
 
 # TensorFlow's own table lies beside the checkout where weft is developed, not in it.
 TABLE = Path(__file__).parents[2] / "shared" / "facts" / "api_v1.txt"
-LEFT_OUT = ("tf.lite", "tf.tpu", "tf.xla", "tf.mlir", "tf.test.mock", "tf.contrib")
+LEFT_OUT = ("tf.lite", "tf.tpu", "tf.mlir", "tf.test.mock", "tf.contrib")
 # Names that weft does not have, and why.
 MISSING = {
     "tf.config.experimental_connect_to_cluster": "eager execution is in one process",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import json
 import subprocess
 import sys
@@ -88,6 +89,7 @@ RECURSION = {
     ),
     "methods of TensorFlow's graphs, operations and tensors do what modules above them do": (
         "graph.graph -> graph.apply",
+        "graph.graph -> graph.attr_kinds",
         "graph.graph -> graph.function",
         "graph.graph -> graph.graph_def",
         "graph.operation -> graph.graph_def",
@@ -224,20 +226,29 @@ def may_import(layer: str, reached: str) -> bool:
     return family not in order or order.index(other) <= order.index(family)
 
 
+# Where statements have statements inside, or what has them inside.
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
 def statements(tree: ast.AST, depth: int = 0) -> Iterator[tuple[ast.AST, int]]:
     """Import statements and how many functions they are inside of; not those for types alone."""
-    for node in ast.iter_child_nodes(tree):
+    for node in itertools.chain.from_iterable(getattr(tree, field, ()) for field in BLOCKS):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node, depth
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         else:
-            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from statements(node, depth + inside)
 
 
-def imports(path: Path) -> Iterator[tuple[str, int, int]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, int, int], ...]:
     """Every module imported in a file: (dotted name, line, depth in functions)."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int, int]]:
     package = path.relative_to(ROOT).parent.parts
     for node, depth in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

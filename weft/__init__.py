@@ -777,6 +777,8 @@ if TYPE_CHECKING:
     from weft.api import saved_model as saved_model
     from weft.api import test as test
     from weft.api import train as train
+    from weft.api import tpu as tpu
+    from weft.api import xla as xla
     from weft.lib.data.optional import OptionalSpec as OptionalSpec
 
 # What is large, and not used by every program: where it is.
@@ -796,6 +798,8 @@ _LATER = {
     "saved_model": "weft.api.saved_model",
     "test": "weft.api.test",
     "train": "weft.api.train",
+    "tpu": "weft.api.tpu",
+    "xla": "weft.api.xla",
 }
 _LATER_NAMES = {
     "OptionalSpec": "weft.lib.data.optional",

@@ -448,6 +448,8 @@ from weft.legacy import python as python
 from weft.api import saved_model as saved_model
 from weft.api import test as test
 from weft.api import train as train
+from weft.api import tpu as tpu
+from weft.api import xla as xla
 from weft.lib.data.optional import OptionalSpec as OptionalSpec
 no_gradient = _is_no_gradient
 def cholesky(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...

@@ -42,6 +42,16 @@ def test_errors_are_raised_at_the_call() -> None:
         tf.placeholder(tf.float32)
 
 
+def test_a_placeholder_with_a_default_is_the_default() -> None:
+    given = tf.placeholder_with_default([1.0, 2.0], [None])
+    np.testing.assert_array_equal(given.numpy(), [1.0, 2.0])
+
+
+def test_evaluating_functions() -> None:
+    case = tf.test.TestCase()
+    assert case.evaluate([lambda: tf.constant(1), tf.constant(2)]) == [1, 2]
+
+
 def test_a_tensor_of_a_graph_has_no_value_here() -> None:
     with tf.Graph().as_default():
         other = tf.constant(1.0)

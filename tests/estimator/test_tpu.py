@@ -90,3 +90,11 @@ def test_one_shard_changes_no_gradient() -> None:
         sess.run(tf.global_variables_initializer())
         sess.run(train)
         assert sess.run(x) == 0.0
+
+
+def test_variables_in_the_scope_of_bfloat16_are_kept_as_float32() -> None:
+    with tf.tpu.bfloat16_scope():
+        half, full = tf.get_variable("half", [2], tf.bfloat16), tf.get_variable("full", [2])
+    assert half.dtype == tf.bfloat16 and half.op.type == "Cast"
+    assert full is tf.global_variables()[1] and full.op.name == "full"
+    assert tf.global_variables()[0].dtype.base_dtype == tf.float32

@@ -542,6 +542,31 @@ def test_static_shapes_only_gain() -> None:
     assert x.shape.as_list() == [4, 3]
 
 
+SHAPES_AS_TENSORS = [
+    ([2], None, "int32"),
+    ([2**31 - 1], None, "int32"),
+    ([2**31, 2], None, "int64"),
+    ([2**31, 2], tf.int64, "int64"),
+    ([2], tf.float32, "Cannot convert a TensorShape to dtype: <dtype: 'float32'>"),
+    (
+        [2, 2**31],
+        tf.int32,
+        "Cannot convert a TensorShape to dtype int32; a dimension is too large (2147483648)",
+    ),
+    ([None], None, "Cannot convert a partially known TensorShape to a Tensor: (?,)"),
+]
+
+
+@pytest.mark.parametrize(("dims", "dtype", "found"), SHAPES_AS_TENSORS)
+def test_shapes_become_tensors_of_whole_numbers(dims: Any, dtype: Any, found: str) -> None:
+    try:
+        tensor = tf.convert_to_tensor(tf.TensorShape(dims), dtype)
+    except (TypeError, ValueError) as error:
+        assert str(error) == found
+    else:
+        assert tensor.dtype.name == found and tensor.op.name == "shape_as_tensor"
+
+
 def test_traceback_names_the_users_line() -> None:
     x = tf.constant(1.0)  # the line of the constant
     y = tf.add(x, 2.0)  # the line of the sum

@@ -28,11 +28,14 @@ from weft.python.ops import (
 )
 from weft.python.ops.distributions import util as seeds
 from weft.python.ops.linalg import linear_operator_util
+from weft.python.saved_model import nested_structure_coder
+from weft.python.tpu import tpu_function
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
 
 import weft as tf
 from weft.legacy.tensorflow_import import places_of, resolve
+from weft.lib.train.checkpoint import objects
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
@@ -103,6 +106,18 @@ ASKED = {
     "python.tpu.topology": "Topology",
     "python.training.evaluation": "_evaluate_once",
     "core.protobuf.saved_model_pb2": "SavedModel",
+    "python.distribute.values": "AggregatingVariable DistributedVariable",
+    "python.keras.optimizer_v2.optimizer_v2": "OptimizerV2 learning_rate_schedule",
+    "python.keras.saving.hdf5_format": "load_optimizer_weights_from_hdf5_group",
+    "python.keras.utils.generic_utils": "to_snake_case",
+    "python.keras.utils.losses_utils": "ReductionV2",
+    "python.ops.array_ops": "_SliceHelperVar",
+    "python.ops.gradient_checker_v2": "compute_gradient max_error",
+    "python.ops.spectral_ops_test_util": "fft_kernel_label_map",
+    "python.util.serialization": "get_json_type",
+    "python.tpu.tpu_function": "get_tpu_context tpu_shard_context",
+    "tpu": "CrossShardOptimizer bfloat16_scope",
+    "xla.experimental": "compile jit_scope",
 }
 
 
@@ -134,6 +149,68 @@ def test_what_counts_as_a_tensor() -> None:
     assert ops.is_dense_tensor_like(Dense())
     with pytest.raises(TypeError, match="Type int does not define a `name` property"):
         ops.register_dense_tensor_like_type(int)
+
+
+def test_values_of_several_tensors_are_kept() -> None:
+    sparse = tf.SparseTensor([[0]], [1], [1])
+    assert ops.convert_to_tensor_or_composite(sparse) is sparse
+    assert ops.convert_to_tensor_or_composite(1, tf.int64).dtype == tf.int64
+    with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int32"):
+        ops.convert_to_tensor_or_composite(sparse, tf.float32)
+
+
+def test_graphs_of_functions() -> None:
+    inside = []
+
+    @tf.function
+    def double(x: Any) -> Any:
+        inside.append(ops.inside_function())
+        return x * 2
+
+    double(tf.constant(1))
+    assert inside == [True] and not ops.inside_function()
+
+
+def test_attributes_that_nothing_depends_on() -> None:
+    class Owner(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.names = data_structures.NoDependency(["a"])
+            self.free = data_structures.NoDependency(tf.Variable(1.0, name="free"))
+            self.held = tf.Variable(2.0, name="held")
+
+    owner = Owner()
+    owner.names.append("b")
+    assert owner.names == ["a", "b"] and len(owner.variables) == 2
+    assert [name for name, _ in objects.children(owner)] == ["held"]
+    owner.free = owner.free  # without the mark
+    assert [name for name, _ in objects.children(owner)] == ["free", "held"]
+
+
+def test_structures_as_messages() -> None:
+    coder, spec = nested_structure_coder.StructureCoder(), tf.TensorSpec([None, 2], tf.float32, "x")
+    given = {"a": (spec, [1, 2.5]), "b": None}
+    assert coder.decode_proto(coder.encode_structure(given)) == given
+    assert coder.can_encode(given) and not coder.can_encode(object())
+
+
+def test_cases_with_conditions_that_are_known() -> None:
+    pairs = [(False, lambda: tf.constant(1)), (tf.constant(True), lambda: tf.constant(2))]
+    smart = tf.contrib.framework.smart_cond
+    made = control_flow_ops._case_helper(
+        smart, pairs, lambda: tf.constant(3), False, "pick", allow_python_preds=True
+    )
+    with tf.Session() as session:
+        assert session.run(made) == 2
+
+
+def test_the_number_of_shards() -> None:
+    assert tpu_function.get_tpu_context().number_of_shards is None
+    with tpu_function.tpu_shard_context(4):
+        assert tpu_function.get_tpu_context().number_of_shards == 4
+        with pytest.raises(NotImplementedError), tpu_function.tpu_shard_context(2):
+            pass
+    assert tpu_function.get_tpu_context().number_of_shards is None
 
 
 def test_operations_by_name() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from types import SimpleNamespace
@@ -24,15 +24,11 @@ from tests.ops.sample import (
     placeholder_dims,
 )
 from tests.parity import store
+from tests.sharing import part_of
 from weft.core import dtypes, errors
 from weft.graph import kernel_call
 from weft.graph.op_def import REGISTRY, raw
-
-# Samples per compiled program: large enough to pay for a compilation once, small enough that
-# running one test alone stays quick.
-BATCH = 50
-# Each program runs once, so time spent on optimizing it is lost.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+from weft.runtime.xla import haste
 
 
 @lru_cache(maxsize=1)
@@ -207,42 +203,56 @@ def compilable(sample: Sample) -> bool:
 
 
 @cache
-def _batches() -> dict[str, int]:
-    compiled = [sample for sample in all_samples() if sample.op in REGISTRY and compilable(sample)]
-    return {sample.key: i // BATCH for i, sample in enumerate(compiled)}
+def by_op() -> dict[str, list[Sample]]:
+    """The samples of each op that there is."""
+    found: dict[str, list[Sample]] = {}
+    for sample in all_samples():
+        if sample.op in REGISTRY:
+            found.setdefault(sample.op, []).append(sample)
+    return found
 
 
-def batch_of(sample: Sample) -> int | None:
-    """The number of the program that a sample is compiled in, if it is."""
-    return _batches().get(sample.key)
+def check_each(samples: Sequence[Sample], check: Callable[[Sample], None]) -> None:
+    """Checks all samples; where some fail, raises what each of them raised."""
+    failed: list[Exception] = []
+    for sample in samples:
+        try:
+            check(sample)
+        except Exception as error:
+            error.add_note(f"the sample is {sample!r}")
+            failed.append(error)
+    if failed:
+        raise ExceptionGroup(f"of {len(samples)} samples fail {len(failed)}", failed)
 
 
 class Compiler:
-    """Compiles samples in the background, many to a program: compiling is what costs.
+    """Compiles samples in the background, one program for each part: compiling is what costs.
 
-    `samples` are those that may be asked for. One of several processes that share the tests is
-    not `eager`: it compiles a batch when it is first asked for one of its samples.
+    A part is what one process tests: enough to pay for a compilation once, little enough that
+    running one test alone stays quick. `samples` are those that may be asked for. One of several
+    processes that share the tests is not `eager`: it compiles a part when it is first asked for
+    one of its samples.
     """
 
     def __init__(self, samples: Iterable[Sample], eager: bool) -> None:
         self.pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="compile-samples")
-        self.members: dict[Any, list[Sample]] = {}
+        self.members: dict[int, list[Sample]] = {}
         for sample in samples:
-            self.members.setdefault(batch_of(sample), []).append(sample)
-        batches = self.members if eager else ()
-        self.results: dict[Any, Any] = {
-            batch: self.pool.submit(compile_batch, self.members[batch]) for batch in batches
+            self.members.setdefault(part_of(sample.op), []).append(sample)
+        parts = self.members if eager else ()
+        self.results: dict[int, Any] = {
+            part: self.pool.submit(compile_samples, self.members[part]) for part in parts
         }
 
     def result(self, sample: Sample) -> tuple[list[Any], list[Any]]:
         """What the compiled kernel gives; raises what tracing it raised."""
-        batch = batch_of(sample)
-        if batch not in self.results:
-            self.results[batch] = compile_batch(self.members[batch])
-        of_batch = self.results[batch]
-        if isinstance(of_batch, Future):
-            of_batch = of_batch.result()
-        found = of_batch[sample.key]
+        part = part_of(sample.op)
+        if part not in self.results:
+            self.results[part] = compile_samples(self.members[part])
+        of_part = self.results[part]
+        if isinstance(of_part, Future):
+            of_part = of_part.result()
+        found = of_part[sample.key]
         if isinstance(found, Exception):
             raise found
         return found
@@ -251,14 +261,14 @@ class Compiler:
         self.pool.shutdown(cancel_futures=True)
 
 
-def compile_batch(batch: list[Sample]) -> dict[str, Any]:
-    """The results of all samples of a batch, or what tracing them raised, by sample key."""
+def compile_samples(samples: list[Sample]) -> dict[str, Any]:
+    """The results of all samples, or what tracing them raised, by sample key."""
     import jax
     import jax.numpy as jnp
 
     kernels: dict[str, KernelRun] = {}
     results: dict[str, Any] = {}
-    for sample in batch:
+    for sample in samples:
         try:
             kernels[sample.key] = KernelRun(sample)
         except Exception as error:
@@ -276,7 +286,7 @@ def compile_batch(batch: list[Sample]) -> dict[str, Any]:
 
     with jax.enable_x64(True):
         with jax.default_matmul_precision("highest"):
-            executable = jax.jit(program).lower(arguments).compile(QUICK)
+            executable = jax.jit(program).lower(arguments).compile(haste.AT_ONCE)
         found = executable(arguments)
         return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops import replay
 from tests.ops.sample import Sample, dtype_name, is_arg
 from weft.core import dtypes, flags
 from weft.graph.op_def import REGISTRY
-from weft.runtime.xla import compile, region
+from weft.runtime.xla import compile, haste, region
 
 Tensors = Sequence[Any]
 
@@ -166,7 +165,7 @@ def all_compiled() -> Iterator[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(region, "CALL_COST", -1e9)
         patch.setattr(region.Region, "_run_hot", noted)
-        patch.setattr(compile, "_compiled", lambda lowered, _=None: lowered.compile(replay.QUICK))
+        patch.setattr(compile, "_compiled", lambda lowered, _=None: lowered.compile(haste.AT_ONCE))
         yield refused
 
 

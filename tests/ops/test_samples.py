@@ -1,11 +1,12 @@
 """Every sample against what TensorFlow gave: static shapes, gradients, NumPy, compiled.
 
-The tests that need compiled programs come last: the programs are made meanwhile.
+A test checks all samples of an op, and tells all that fail. The tests that need compiled programs
+come last: the programs are made meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,6 @@ from tests.ops.sample import SHAPE_MODES, Sample, chosen_samples
 from tests.parity import store
 from weft.core import dtypes, errors
 from weft.graph.op_def import REGISTRY
-
-SAMPLES = [sample for sample in chosen_samples() if sample.op in REGISTRY]
 
 # (relative, absolute) tolerance by dtype; integers, bools and strings are compared exactly.
 TOLERANCE = {
@@ -43,43 +42,40 @@ OTHER_SECOND_GRADIENT = {
 }
 
 
-def _in_group(sample: Sample) -> Any:
-    """Samples that are compiled together are tested by one process."""
-    batch = replay.batch_of(sample)
-    marks = () if batch is None else pytest.mark.xdist_group(f"samples {batch}")
-    return pytest.param(sample, marks=marks)
-
-
-every_sample = pytest.mark.parametrize(
-    "sample", [_in_group(sample) for sample in SAMPLES], ids=lambda sample: sample.id
-)
+def of_each_op(belongs: Callable[[Sample], bool], slow: Callable[[str], bool] | None = None) -> Any:
+    """Gives a test the samples of each op that belong to it."""
+    chosen, params = set(chosen_samples()), []
+    for op, samples in replay.by_op().items():
+        samples = [sample for sample in samples if sample in chosen and belongs(sample)]
+        marks = [pytest.mark.slow] if slow is not None and slow(op) else []
+        if samples:
+            params.append(pytest.param(samples, id=op, marks=marks))
+    return pytest.mark.parametrize("samples", params)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiler(request: pytest.FixtureRequest) -> Iterator[replay.Compiler]:
     """Compiles what the selected tests will ask for, while the others run."""
-    wanted = {i.callspec.params["sample"]: None for i in filter(asks, request.session.items)}
+    wanted = {sample: None for item in request.session.items for sample in asked_by(item)}
     alone = not hasattr(request.config, "workerinput")
     compiler = replay.Compiler(wanted, eager=alone)
     yield compiler
     compiler.close()
 
 
-def asks(item: Any) -> bool:
-    """Whether a test wants the compiled sample."""
+def asked_by(item: Any) -> Iterator[Sample]:
+    """The samples that a test wants compiled."""
     function = getattr(item, "function", None)
-    if function not in (test_on_numpy, test_compiled):
-        return False
-    sample = item.callspec.params["sample"]
-    return replay.compilable(sample) and (
-        function is test_compiled or REGISTRY[sample.op].needs_xla
-    )
+    if function in (test_on_numpy, test_compiled):
+        for sample in filter(replay.compilable, item.callspec.params["samples"]):
+            if function is test_compiled or REGISTRY[sample.op].needs_xla:
+                yield sample
 
 
 def recorded(sample: Sample) -> store.Record:
     record = replay.records().get(sample.key)
     if record is None:
-        pytest.fail("not recorded: run `.venv-tf/bin/python -m tests.parity.record`")
+        raise AssertionError("not recorded: run `.venv-tf/bin/python -m tests.parity.record`")
     return record
 
 
@@ -118,11 +114,18 @@ def check_run(sample: Sample, record: store.Record, found: Any) -> None:
         check_all(sample, "variable", state, record.state)
 
 
-@every_sample
-def test_static_shapes(sample: Sample) -> None:
+def has_shapes(sample: Sample) -> bool:
+    record = replay.records().get(sample.key)
+    return record is None or bool(record.shapes)
+
+
+@of_each_op(has_shapes)
+def test_static_shapes(samples: list[Sample]) -> None:
+    replay.check_each(samples, check_static_shapes)
+
+
+def check_static_shapes(sample: Sample) -> None:
     record = recorded(sample)
-    if not record.shapes:
-        pytest.skip(record.missing or "nothing recorded")
     real = None if record.outputs is None else [v.array.shape for v in record.outputs]
     vague = []
     for mode in SHAPE_MODES:
@@ -162,36 +165,46 @@ def less_informed(ours: Any, theirs: Any) -> bool:
     return any(a is None and b is not None for a, b in zip(ours, theirs, strict=True))
 
 
-def with_gradient(order: int) -> Any:
-    """The samples that have a gradient of this order to compare with."""
-    params = []
-    for sample in SAMPLES:
-        record = replay.records().get(sample.key)
-        if sample.grad is False or sample.op in OTHER_GRADIENT or record is None:
-            continue
-        if order == 1 and record.grads is not None:
-            params.append(pytest.param(sample, id=sample.id))
-        if order == 2 and record.grads2 is not None and sample.op not in OTHER_SECOND_GRADIENT:
-            # Kernels that need XLA are compiled one by one here, which takes its time.
-            marks = [pytest.mark.slow] if REGISTRY[sample.op].needs_xla else []
-            params.append(pytest.param(sample, id=sample.id, marks=marks))
-    return pytest.mark.parametrize("sample", params)
+def has_gradient(sample: Sample) -> bool:
+    """Whether the sample has a gradient to compare with."""
+    record = replay.records().get(sample.key)
+    wanted = sample.grad is not False and sample.op not in OTHER_GRADIENT
+    return wanted and record is not None and record.grads is not None
 
 
-@with_gradient(order=1)
-def test_gradient(sample: Sample) -> None:
+def has_second_gradient(sample: Sample) -> bool:
+    record = replay.records().get(sample.key)
+    wanted = sample.grad is not False and sample.op not in OTHER_GRADIENT | OTHER_SECOND_GRADIENT
+    return wanted and record is not None and record.grads2 is not None
+
+
+@of_each_op(has_gradient)
+def test_gradient(samples: list[Sample]) -> None:
+    replay.check_each(samples, check_gradient)
+
+
+def check_gradient(sample: Sample) -> None:
     record = recorded(sample)
     check_all(sample, "gradient", replay.gradients(sample, record), record.grads)
 
 
-@with_gradient(order=2)
-def test_second_gradient(sample: Sample) -> None:
+# Kernels that need XLA are compiled one by one here, which takes its time.
+@of_each_op(has_second_gradient, slow=lambda op: REGISTRY[op].needs_xla)
+def test_second_gradient(samples: list[Sample]) -> None:
+    replay.check_each(samples, check_second_gradient)
+
+
+def check_second_gradient(sample: Sample) -> None:
     record = recorded(sample)
     check_all(sample, "gradient", replay.gradients(sample, record, 2), record.grads2)
 
 
-@every_sample
-def test_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
+@of_each_op(lambda sample: True)
+def test_on_numpy(samples: list[Sample], compiler: replay.Compiler) -> None:
+    replay.check_each(samples, lambda sample: check_on_numpy(sample, compiler))
+
+
+def check_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
     record = recorded(sample)
     if record.error is not None:
         with pytest.raises(getattr(errors, record.error)):
@@ -207,10 +220,12 @@ def test_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
         check_run(sample, record, found)
 
 
-@pytest.mark.parametrize(
-    "sample", [s for s in SAMPLES if replay.compilable(s)], ids=lambda sample: sample.id
-)
-def test_compiled(sample: Sample, compiler: replay.Compiler) -> None:
+@of_each_op(replay.compilable)
+def test_compiled(samples: list[Sample], compiler: replay.Compiler) -> None:
+    replay.check_each(samples, lambda sample: check_compiled(sample, compiler))
+
+
+def check_compiled(sample: Sample, compiler: replay.Compiler) -> None:
     record = recorded(sample)
     found = compiler.result(sample)
     if record.missing is None:
@@ -221,3 +236,15 @@ def test_compiled(sample: Sample, compiler: replay.Compiler) -> None:
         names = replay.output_types(sample)
         want = [store.Value(n, np.asarray(v)) for n, v in zip(names, outputs, strict=True)]
         check_all(sample, "output", found[0], want)
+
+
+def test_all_that_fail_are_told() -> None:
+    samples = replay.by_op()["Cast"][:3]
+
+    def fail(sample: Sample) -> None:
+        assert sample is samples[1], sample.key
+
+    with pytest.raises(ExceptionGroup, match="of 3 samples fail 2") as caught:
+        replay.check_each(samples, fail)
+    for error, sample in zip(caught.value.exceptions, (samples[0], samples[2]), strict=True):
+        assert sample.key in str(error) and error.__notes__ == [f"the sample is {sample!r}"]

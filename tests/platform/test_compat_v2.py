@@ -73,6 +73,27 @@ def test_name_scopes_have_a_name_only() -> None:
         v2.name_scope(None)
 
 
+def test_names_that_are_none_and_names_that_are_not_there() -> None:
+    import weft.legacy.tensorflow.compat.v2 as view
+
+    assert v2.newaxis is None and view.newaxis is None
+    for holder in (v2, view, v2.math):
+        with pytest.raises(AttributeError, match="no_such_name"):
+            holder.no_such_name  # noqa: B018
+
+
+def test_gradients_of_functions() -> None:
+    arguments = [np.array([1.0, 2.0], np.float32), 3.0]
+    with tf.Session():
+        exact, steps = v2.test.compute_gradient(lambda x, y: x * x * y, arguments)
+    np.testing.assert_allclose(exact[0], [[6.0, 0.0], [0.0, 12.0]])
+    np.testing.assert_allclose(exact[1], [[1.0, 4.0]])
+    for a, b in zip(exact, steps, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-2)
+    with pytest.raises(ValueError, match="must be a list"):
+        v2.test.compute_gradient(lambda x: x, 1.0)
+
+
 def test_namespaces_are_modules() -> None:
     import weft.compat.v2 as imported
 

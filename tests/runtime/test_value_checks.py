@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -443,3 +445,36 @@ def test_a_number_that_a_cast_wraps_around_is_no_index(sess):
     for _ in range(3):
         assert sess.run(wide, {i: [100]}) == [200]
     assert "indices[0] = -56 is not in [0, 300)" in str(error_of(sess, wide, {i: [200]}))
+
+
+SIGNS = {
+    "lr": (0.0, "lr is not a positive scalar: []"),
+    "l1": (-0.1, "l1 regularization strength is not a non-negative scalar: []"),
+    "l2": (-0.1, "l2 regularization strength is not a non-negative scalar: []"),
+    "l2_shrinkage": (
+        -0.1,
+        "l2 shrinkage regularization strength is not a non-negative scalar: []",
+    ),
+    "lr_power": (0.1, "lr_power is not a non-positive scalar: []"),
+}
+GOOD = {"lr": 0.1, "l1": 0.0, "l2": 0.0, "l2_shrinkage": 0.0, "lr_power": -0.5}
+
+
+@pytest.mark.parametrize("name", ["ProximalAdagrad", "Ftrl", "FtrlV2"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scalars_of_an_optimizer_have_their_sign(sess, name, sparse):
+    definition = getattr(tf.raw_ops, ("ResourceSparseApply" if sparse else "ResourceApply") + name)
+    wanted = inspect.signature(definition).parameters
+    slots = {n: tf.Variable(F([1, 2]), use_resource=True) for n in ("var", "accum", "linear")}
+    fed = {n: tf.placeholder(tf.float32, []) for n in GOOD if n in wanted}
+    given = {n: v.handle for n, v in slots.items() if n in wanted} | fed | {"grad": F([1, 1])}
+    update = definition(**given, **({"indices": N([0, 1])} if sparse else {}))
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(update, {fed[n]: GOOD[n] for n in fed})
+    before = sess.run(list(slots.values()))
+    for n in fed:
+        number, message = SIGNS[n]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=re.escape(message)):
+            sess.run(update, {fed[k]: number if k == n else GOOD[k] for k in fed})
+    np.testing.assert_array_equal(sess.run(list(slots.values())), before)

@@ -85,6 +85,7 @@ def test_tokens() -> None:
 def test_the_hook_starts_the_chief() -> None:
     optimizer, train, step, w, _, g, rows = model(1)
     hook = optimizer.make_session_run_hook(is_chief=True)
+    assert hook._sync_optimizer is optimizer  # by which programs tell the hooks of two optimizers
     with tf.train.MonitoredTrainingSession(hooks=[hook], stop_grace_period_secs=1) as session:
         for _ in range(3):
             session.run(train, {g: [1.0, 1.0], rows: [0]})

@@ -20,6 +20,7 @@ from weft.ops.state import variables
 
 _EMPTY = inspect.Parameter.empty
 _AS_IN_1 = object()
+_MISSING = object()
 
 # Name: parameters in TensorFlow 2's order. "input>tensor" is called `tensor` in TensorFlow 1,
 # "axis=0" has another default there, "axis=" has a default only there, and "!strict=True" is an
@@ -146,6 +147,7 @@ _PLACES = {
     "saved_model.load": "weft.saved_model.load_v2",
     "saved_model.save": "weft.saved_model.save",
     "summary": "weft.lib.summary.v2",
+    "test.compute_gradient": "weft.lib.testing.function_gradients.compute_gradient",
 }
 # Namespaces that are one and the same in both.
 _SHARED = frozenset("data distribute estimator keras nest".split())
@@ -226,8 +228,8 @@ class Namespace(ModuleType):
         full = self._below + name
         if full in _PLACES:
             return _at(_PLACES[full])
-        in_1 = getattr(self._in_1, name, None)
-        if in_1 is None or full in _ONLY_IN_1:
+        in_1: Any = getattr(self._in_1, name, _MISSING)  # `newaxis` is None
+        if in_1 is _MISSING or full in _ONLY_IN_1:
             raise AttributeError(
                 f"tf.compat.v2 has no attribute {full!r}: weft implements TensorFlow 1.15's graphs"
                 f" and sessions; look for tf.{full} or tf.compat.v1.{full}"

@@ -49,10 +49,10 @@ def _module_at(home: str) -> ModuleType | None:
     try:
         return importlib.import_module(home)
     except ModuleNotFoundError as error:
-        if error.name != home:
+        if not f"{home}.".startswith(f"{error.name}."):
             raise
     parent, _, name = home.rpartition(".")
-    found = getattr(sys.modules.get(parent), name, None)  # `tf.compat.v1` is the package itself
+    found = getattr(_module_at(parent), name, None)  # `tf.compat.v1` is the package itself
     return found if isinstance(found, ModuleType) else None
 
 

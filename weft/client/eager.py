@@ -201,7 +201,7 @@ class EagerExecution(EagerGraph):
 
     def _computed(self, op: Operation) -> list[Any]:
         definition = op.definition
-        if definition.name.startswith("Placeholder"):
+        if definition.name in ("Placeholder", "PlaceholderV2"):
             raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
         outputs = op.outputs  # which have dims while somebody holds them
         try:

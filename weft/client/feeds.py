@@ -74,6 +74,8 @@ def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:
         return _to_bytes(np.asarray(value, dtype=object))
     if isinstance(value, int) and dtype.is_integer and not isinstance(value, bool):
         _check_range(tensor, dtype, value)
+    if dtype.is_quantized and not isinstance(value, np.ndarray):
+        value = np.asarray(value, dtype.as_numpy_dtype)  # where (21,) is one element
     if type(value) is np.ndarray and value.dtype.names:
         value = value.view(dtype.np_storage)
     try:

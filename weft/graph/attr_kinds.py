@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from weft.core import dtypes
+from weft.graph.input_types import type_text
 from weft.graph.op_def import OpDef, signature
 
 _FIELDS = {
@@ -37,3 +40,18 @@ def _kinds(message: Any) -> list[str]:
     if field == "list":
         return [f"list({_FIELDS[f.name]})" for f, _ in message.list.ListFields()]
     return [] if field is None else [_FIELDS.get(field, field)]
+
+
+def tensor_mismatch(definition: OpDef, name: str, attrs: Mapping[str, Any]) -> str | None:
+    """TensorFlow's message about a tensor of another type than the node says it has, if any."""
+    tensors = [key for key, attr in definition.attrs.items() if attr.kind == "tensor"]
+    for key in tensors if "dtype" in attrs else []:
+        if key in attrs and attrs[key].tensor.dtype != attrs["dtype"].type:
+            value, dtype = map(_type_name, (attrs[key].tensor.dtype, attrs["dtype"].type))
+            mismatch = f"Type mismatch between value ({value}) and dtype ({dtype})"
+            return f"{mismatch}\n\t [[{{{{node {name}}}}}]]"
+    return None
+
+
+def _type_name(enum: int) -> str:
+    return type_text(dtypes.as_dtype(enum)) if enum else "invalid"

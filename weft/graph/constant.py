@@ -42,20 +42,22 @@ def _fits(value: Any, dtype: DType) -> bool:
     """Whether a Python scalar may become an element of `dtype` without losing its kind."""
     if dtype.is_floating:
         return _is_real(value)
-    if dtype.is_integer or dtype.is_quantized:
-        return _is_integral(value) or (dtype.is_quantized and isinstance(value, tuple))
+    if dtype.is_integer:
+        return _is_integral(value)
     if dtype.is_complex:
         return _is_real(value) or isinstance(value, (numbers.Complex, np.complexfloating))
     if dtype is dtypes.bool:
         return isinstance(value, (bool, np.bool_))
     if dtype is dtypes.string:
         return isinstance(value, (str, bytes))
-    return True
+    return not dtype.is_quantized  # whose elements are tuples, each of one integer
 
 
 def _misfit(values: Any, dtype: DType) -> Any:
     """The first element that does not fit `dtype`, in a one-element tuple; None if all fit."""
-    if isinstance(values, (list, tuple)) and not (dtype.is_quantized and _is_pair(values)):
+    if dtype.is_quantized and isinstance(values, tuple):
+        return _misfit(list(values), dtypes.int32)
+    if isinstance(values, (list, tuple)):
         for value in values:
             if (found := _misfit(value, dtype)) is not None:
                 return found
@@ -74,21 +76,11 @@ def _surely_fits(values: Any, dtype: DType) -> bool:
         return False
     try:
         found = np.array(values)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, NotImplementedError):  # the last of symbolic tensors
         return False
     kinds = _KINDS.get(np.dtype(dtype.np_storage).kind, "")
     # An integer array may hide booleans, which only the bool type itself refuses to mix with.
     return found.dtype.kind in kinds and found.size > 0
-
-
-def _is_pair(values: Any) -> bool:
-    return isinstance(values, tuple) and all(isinstance(v, numbers.Number) for v in values)
-
-
-def _has_none(values: Any) -> bool:
-    if isinstance(values, (list, tuple)):
-        return any(map(_has_none, values))
-    return values is None
 
 
 def _to_bytes(array: np.ndarray) -> np.ndarray:
@@ -129,7 +121,7 @@ def to_array(values: Any, dtype: Any = None, strict: bool = True) -> np.ndarray:
         values, "__array__"
     ):
         return _from_numpy(np.asarray(values), wanted)
-    if values is None or _has_none(values):
+    if values is None:
         raise ValueError("None values not supported.")
     if wanted is not None and strict:
         misfit = None if _surely_fits(values, wanted) else _misfit(values, wanted)
@@ -163,7 +155,7 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
         if wanted is None or wanted is dtypes.string:
             array = _plain(values)
             if array.dtype.kind in "SUO" or (wanted is not None and not array.size):
-                array = _to_bytes(np.array(values, dtype=object))
+                array = _strings(values)
         else:
             array = _of_type(values, wanted)
     except ValueError as error:
@@ -184,9 +176,23 @@ def _plain(values: Any) -> np.ndarray:
         return np.array(values)
     except UnicodeDecodeError:  # text beside bytes that are no ASCII text
         return np.array(values, dtype=object)
+    except NotImplementedError:  # a symbolic tensor is no array
+        raise TypeError("List of Tensors when single Tensor expected") from None
+
+
+def _strings(values: Any) -> np.ndarray:
+    try:
+        return _to_bytes(np.array(values, dtype=object))
+    except TypeError:
+        raise TypeError(
+            f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}."
+            " Consider casting elements to a supported type."
+        ) from None
 
 
 def _of_type(values: Any, wanted: DType) -> np.ndarray:
+    if wanted.is_quantized:
+        return np.array(values, dtype=wanted.as_numpy_dtype).view(wanted.np_storage)
     try:
         return np.array(values, dtype=wanted.np_storage)
     except OverflowError:
@@ -194,9 +200,27 @@ def _of_type(values: Any, wanted: DType) -> np.ndarray:
         return np.array(values).astype(wanted.np_storage)
 
 
-def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray:
+def sized_array(value: Any, dtype: Any, shape: Any) -> np.ndarray:
+    """`value` as an array that is to have `shape`: where that is empty, no element is looked at."""
+    if isinstance(value, Tensor):
+        raise TypeError("List of Tensors when single Tensor expected")
+    if shape is None or value is None or hasattr(value, "__array__") or s.size(dims_of(shape)):
+        return to_array(value, dtype)
+    kind = dtypes.as_dtype(dtype).base_dtype if dtype is not None else dtypes.float32
+    return np.empty(_sizes(shape), dtype=kind.np_storage)
+
+
+def check_has_values(dtype: Any, value: Any) -> None:
+    """Raises the TypeError about a type, such as that of handles, that no value is of."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if wanted is not None and not wanted.is_numpy_compatible:
+        found = np.array(value).dtype
+        raise TypeError(f"Incompatible types: {wanted} vs. {found}. Value is {value}")
+
+
+def shaped(array: np.ndarray, shape: Any) -> np.ndarray:
     """`array` in `shape`; with fewer elements, the last one is repeated. Not to be written to."""
-    dims = tuple(int(d) for d in dims_of(shape) or () if d is not None)
+    dims = _sizes(shape)
     wanted = int(np.prod(dims, dtype=np.int64))
     if array.size == wanted:
         return array.reshape(dims)
@@ -204,15 +228,33 @@ def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray
         raise ValueError(
             f"Too many elements provided. Needed at most {wanted}, but received {array.size}"
         )
-    if not allow_fill or array.size == 0:
-        raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
-    if array.size == 1:
-        return np.broadcast_to(array.reshape(()), dims)  # one element in memory, too
+    if array.size <= 1:
+        element = array if array.size else filler(array.dtype)
+        return np.broadcast_to(element.reshape(()), dims)  # one element in memory, too
     flat = array.ravel()
     filled = np.empty(wanted, dtype=array.dtype)
     filled[: flat.size] = flat
     filled[flat.size :] = flat[-1]
     return filled.reshape(dims)
+
+
+def check_shape(array: np.ndarray, shape: Any) -> None:
+    """Raises the TypeError about an array of another shape."""
+    if array.shape != _sizes(shape):
+        raise TypeError(f"Expected Tensor's shape: {_sizes(shape)}, got {array.shape}.")
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    sizes: list[Any] = list(dims_of(shape) or ())
+    return tuple(map(int, sizes))
+
+
+def filler(storage: np.dtype) -> np.ndarray:
+    """The element of a tensor without a value of its own: zero, or the empty string."""
+    made = np.zeros((), storage)
+    if storage.kind == "O":
+        made[()] = b""
+    return made
 
 
 def constant(
@@ -243,6 +285,7 @@ def constant(
         array([[7, 7],
                [7, 7]], dtype=int32)
     """
+    check_has_values(dtype, value)
     return make_constant(value, dtype, shape, name, verify_shape)
 
 
@@ -253,20 +296,11 @@ def make_constant(
     name: str | None = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
-    if isinstance(value, Tensor):
-        raise TypeError(f"constant() takes Python and NumPy values, not the tensor {value!r}")
-    if shape is not None and not verify_shape and s.size(dims_of(shape)) == 0:
-        wanted = dtypes.as_dtype(dtype) if dtype is not None else None
-        array = to_array(value, wanted)
-        array = np.empty(dims_of(shape), dtype=array.dtype)  # type: ignore[arg-type]
-    else:
-        array = to_array(value, dtype)
-        if shape is not None:
-            if verify_shape and array.shape != tuple(dims_of(shape) or ()):
-                raise TypeError(
-                    f"Expected Tensor's shape: {tuple(dims_of(shape) or ())}, got {array.shape}."
-                )
-            array = shaped(array, shape)
+    array = sized_array(value, dtype, shape)
+    if shape is not None:
+        if verify_shape:
+            check_shape(array, shape)
+        array = shaped(array, shape)
     kind = dtypes.as_dtype(dtype).base_dtype if dtype is not None else dtypes.as_dtype(array.dtype)
     if array.dtype.names:
         array = array.view(kind.np_storage)
@@ -282,9 +316,13 @@ def _shape_constant(value: TensorShape, dtype: Any, name: str | None) -> Tensor:
     if not value.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     items = value.as_list()
-    if dtype is None:
-        dtype = dtypes.int64 if any(d is not None and d >= 2**31 for d in items) else dtypes.int32
-    elif dtypes.as_dtype(dtype) not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtypes.as_dtype(dtype).name}")
-    array = np.array(items, dtype=dtypes.as_dtype(dtype).np_storage)
+    large = next((d for d in items if d is not None and d >= 2**31), None)
+    kind = dtypes.as_dtype(dtype or (dtypes.int32 if large is None else dtypes.int64))
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {kind}")
+    if kind == dtypes.int32 and large is not None:
+        raise ValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({large})"
+        )
+    array = np.array(items, dtype=kind.np_storage)
     return make_constant(array, name=name or "shape_as_tensor")

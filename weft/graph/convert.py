@@ -7,8 +7,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.shapes import Dimension, TensorShape
@@ -128,17 +126,7 @@ def convert_n_to_tensor(
 def _from_value(
     value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
-    try:
-        return make_constant(value, dtype, name=name or "Const")
-    except TypeError as error:
-        if isinstance(
-            value, (list, tuple, int, float, complex, str, bytes, np.ndarray, np.generic)
-        ):
-            raise
-        raise TypeError(
-            f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}."
-            f" Consider casting elements to a supported type. ({error})"
-        ) from None
+    return make_constant(value, dtype, name=name or "Const")
 
 
 def _from_shape(
@@ -153,7 +141,7 @@ def _from_dimension(
     if value.value is None:
         raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
     if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     return make_constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
 
 

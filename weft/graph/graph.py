@@ -60,6 +60,8 @@ class Graph(ScopedGraph):
         self._mutations = 0
         # Operations one of whose inputs was replaced by a tensor of another dtype.
         self._retyped: set[Operation] = set()
+        # Operations that no step can run, each with the reason.
+        self._broken: dict[Operation, str] = {}
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._producer = PRODUCER_VERSION
@@ -216,6 +218,7 @@ class Graph(ScopedGraph):
     ) -> Operation:
         """Adds a node of a registered type; `attrs` are AttrValue messages."""
         from weft.graph.apply import infer_attrs, output_types
+        from weft.graph.attr_kinds import tensor_mismatch
         from weft.graph.function import find
         from weft.graph.graph_def import attr_from_proto
 
@@ -225,9 +228,11 @@ class Graph(ScopedGraph):
                 raise TypeError(f"Input #{i} is not a tensor: {tensor}")
         plain = {key: attr_from_proto(value) for key, value in (attrs or {}).items()}
         plain = infer_attrs(definition, inputs, plain)
-        return self.add_op(
-            definition, tuple(inputs), output_types(definition, plain), plain, name or op_type
-        )
+        types = output_types(definition, plain)
+        op = self.add_op(definition, tuple(inputs), types, plain, name or op_type)
+        if problem := tensor_mismatch(definition, op.name, attrs or {}):
+            self._broken[op] = problem
+        return op
 
     def add_op(
         self,

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from weft.core import device_name, dtypes
+from weft.core import device_name
 from weft.core.errors import InvalidArgumentError, NotFoundError, raise_from
 from weft.core.exceptions import as_value_error
 from weft.core.walk import postorder
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
-from weft.graph.attr_kinds import check_attr_kinds
+from weft.graph.attr_kinds import check_attr_kinds, tensor_mismatch
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import find, import_library
 from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
@@ -441,17 +441,8 @@ def _names_and_scopes(graph: Graph) -> set[str]:
 
 def _check_tensor_types(definition: OpDef, node: Any) -> None:
     """A node whose tensor is of another type than it says would hand out what nothing expects."""
-    for key, attr in definition.attrs.items():
-        if attr.kind != "tensor" or not ("dtype" in node.attr and key in node.attr):
-            continue
-        value, dtype = node.attr[key].tensor.dtype, node.attr["dtype"].type
-        if value != dtype:
-            kinds = value, dtype
-            texts = [type_text(dtypes.as_dtype(each)) if each else "invalid" for each in kinds]
-            raise InvalidArgumentError(
-                node, None, f"Type mismatch between value ({texts[0]}) and dtype ({texts[1]})"
-                f"\n\t [[{{{{node {node.name}}}}}]]",
-            )  # fmt: skip
+    if problem := tensor_mismatch(definition, node.name, node.attr):
+        raise InvalidArgumentError(node, None, problem)
 
 
 def _text(value: str | bytes) -> str:

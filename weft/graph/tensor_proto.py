@@ -10,7 +10,8 @@ import numpy as np
 from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.core.expansion import check_expansion
-from weft.graph.constant import shaped, to_array
+from weft.core.shapes import TensorShape
+from weft.graph.constant import check_has_values, check_shape, filler, shaped, sized_array
 
 # Which repeated field holds the elements of a type when they are not in tensor_content.
 _FIELDS: dict[str, str] = {
@@ -79,17 +80,10 @@ def proto_to_array(message: Any) -> np.ndarray:
     flat = _from_field(list(values), dtype)
     if flat.size == 0:
         # One element in memory, however many there are.
-        return np.broadcast_to(_filler(dtype), shape)
+        return np.broadcast_to(filler(np.dtype(dtype.np_storage)), shape)
     if flat.size > 1:
         check_expansion(_byte_count(shape, dtype), flat.nbytes, _described(shape, dtype))
     return shaped(flat, shape)
-
-
-def _filler(dtype: DType) -> np.ndarray:
-    made = np.zeros((), dtype.np_storage)
-    if dtype is dtypes.string:
-        made[()] = b""
-    return made
 
 
 def _byte_count(shape: tuple[int, ...], dtype: DType) -> int:
@@ -130,24 +124,36 @@ def make_tensor_proto(
     verify_shape: bool = False,
     allow_broadcast: bool = False,
 ) -> Any:
-    """A TensorProto of `values`, converted as `tf.constant` converts them."""
+    """A TensorProto of `values`, converted as `tf.constant` converts them.
+
+    Where `shape` has more elements, the message holds those that there are, and readers repeat the
+    last; with `allow_broadcast` there may only be one then.
+    """
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
+    if allow_broadcast and verify_shape:
+        raise ValueError("allow_broadcast and verify_shape are not both allowed.")
     if isinstance(values, TensorProto):
         return values
-    kind = dtypes.as_dtype(dtype) if dtype is not None else None
-    if kind is not None and kind.is_quantized and not isinstance(values, np.ndarray):
-        array = np.array(values, kind.as_numpy_dtype)  # where (21,) is one element
-    else:
-        array = to_array(values, kind)
-    if shape is not None:
-        if verify_shape and array.shape != tuple(int(d) for d in shape):
-            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
-        array = shaped(array, shape)
+    check_has_values(dtype, values)
+    array = sized_array(values, dtype, shape)
+    kind = dtypes.as_dtype(array.dtype if dtype is None else dtype)
     if array.dtype.names:
-        kind = kind or dtypes.as_dtype(array.dtype)
         array = array.view(kind.np_storage)
-    return array_to_proto(array, kind)
+    if shape is None:
+        return array_to_proto(array, kind)
+    whole = shaped(array, shape)
+    if verify_shape or (allow_broadcast and array.size != whole.size and array.shape not in _ONE):
+        check_shape(array, shape)
+    if array.size == whole.size:
+        return array_to_proto(whole, kind)
+    message = array_to_proto(array, kind, every_element=True)
+    message.tensor_shape.CopyFrom(TensorShape(whole.shape).as_proto())
+    return message
+
+
+# The shapes of what is taken for a single element.
+_ONE = ((), (1,))
 
 
 def make_ndarray(tensor: Any) -> np.ndarray:

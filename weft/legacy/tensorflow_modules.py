@@ -95,7 +95,8 @@ python.distribute
     weft.lib.distribute.one_device: one_device_strategy
     weft.lib.distribute.parameter_server: central_storage_strategy parameter_server_strategy
     weft.ops.state.reduce_op: reduce_util
-    weft.lib.distribute.values weft.lib.distribute.variables: values
+    weft.lib.distribute.values weft.lib.distribute.variables weft.lib.distribute.aggregating:
+        values
     tf.distribute: distribute_lib
 python.distribute.cluster_resolver: tf.contrib.cluster_resolver
     tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
@@ -176,11 +177,13 @@ python.keras.optimizer_v2: tf.keras.optimizers
     tf.keras.optimizers weft.lib.keras.optimizers: adadelta adagrad adam adamax ftrl
         gradient_descent nadam rmsprop
     tf.keras.optimizers.schedules tf.keras.experimental: learning_rate_schedule
-    tf.keras.optimizers weft.lib.keras.optimizers.optimizer_v2: optimizer_v2
+    tf.keras.optimizers weft.lib.keras.optimizers.optimizer_v2
+        weft.legacy.internals.keras.optimizer_v2: optimizer_v2
 python.keras.saving: weft.lib.keras.saving
     weft.lib.keras.saving.save tf.keras.models: save
     weft.lib.keras.saving.model_config: model_config
-    weft.lib.keras.saving.hdf5 weft.lib.keras.saving.hdf5_model: hdf5_format
+    weft.lib.keras.saving.hdf5 weft.lib.keras.saving.hdf5_model
+        weft.legacy.internals.keras.hdf5_format: hdf5_format
 python.keras.utils: tf.keras.utils
     tf.keras.utils weft.lib.keras.utils.generic: generic_utils
     tf.keras.utils weft.lib.keras.utils.data_utils: data_utils
@@ -219,6 +222,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.contrib.graph_editor: op_selector
     tf.nn: embedding_ops
     tf.test: gradient_checker
+    weft.lib.testing.function_gradients: gradient_checker_v2
+    weft.legacy.internals.tests.spectral: spectral_ops_test_util
     tf: gradients gradients_impl gradients_util
     : array_grad control_flow_grad data_flow_grad image_grad linalg_grad math_grad nn_grad
         sparse_grad state_grad tensor_array_grad
@@ -270,7 +275,8 @@ python.ops.linalg
         linear_operator_diag linear_operator_full_matrix linear_operator_householder
         linear_operator_identity linear_operator_inversion linear_operator_kronecker
         linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz
-        linear_operator_zeros linear_operator_addition
+        linear_operator_zeros
+    tf.linalg weft.lib.linalg.addition: linear_operator_addition
     weft.legacy.internals.matrices: linear_operator_util
 python.ops.losses
     tf.losses: losses losses_impl util loss_reduction
@@ -295,6 +301,7 @@ python.profiler
     weft.lib.profiler.context: profile_context
 python.saved_model
     tf.saved_model.builder tf.saved_model: builder builder_impl
+    weft.legacy.internals.structures weft.lib.saved_model.structure: nested_structure_coder
     tf.saved_model.constants tf.saved_model: constants
     tf.saved_model.loader tf.saved_model: loader loader_impl
     tf.saved_model.main_op tf.saved_model: main_op main_op_impl
@@ -338,7 +345,7 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.lib.train.checkpoint.no_dependency weft.lib.keras.engine.tracking:
+        weft.core.no_dependency weft.lib.keras.engine.tracking:
         base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
@@ -350,6 +357,7 @@ python.util
     weft.legacy.internals.function_utils: function_utils
     weft.legacy.internals.lazy_loader: lazy_loader
     tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
+    weft.legacy.internals.keras.serialization: serialization
     weft.legacy.internals.tf_contextlib: tf_contextlib
     weft.legacy.internals.tf_decorator: tf_decorator
     weft.legacy.internals.tf_export: tf_export
@@ -767,6 +775,10 @@ RENAMED = {
     "python.framework.tensor_util.constant_value": "tf.get_static_value",
     "python.framework.test_util.TensorFlowTestCase": "tf.test.TestCase",
     "python.keras.backend.get_graph": "tf.get_default_graph",
+    "python.keras.utils.generic_utils.to_snake_case": "weft.lib.keras.engine.naming.to_snake_case",
+    "python.keras.utils.losses_utils.ReductionV2": "weft.lib.keras.losses.weighting.Reduction",
+    "python.ops.array_ops._SliceHelperVar": "weft.ops.array.variable_slice.slice_variable",
+    "python.ops.control_flow_ops._case_helper": "weft.ops.control.case._case",
     "python.keras.engine.base_layer.TensorFlowOpLayer": (
         "weft.lib.keras.engine.tf_op_layer.TensorFlowOpLayer"
     ),

@@ -59,6 +59,8 @@ def as_node(op_: Operation) -> Node:
     """An operation by itself, without its inputs."""
     if op_ in op_.graph._retyped:
         _check_types(op_)
+    if op_ in op_.graph._broken:
+        raise InvalidArgumentError(op_.node_def, op_, op_.graph._broken[op_])
     return Node(
         op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],
         [t.dims for t in op_.outputs], op_, op_._device,

@@ -133,6 +133,14 @@ def test_tensordot(axes: Any, known: bool) -> None:
     np.testing.assert_allclose(found, np.tensordot(a, b, axes))
 
 
+@pytest.mark.parametrize("axes", [[[0], [7]], [[7], [0]], [[0], [-5]], [7, 0]])
+@pytest.mark.parametrize("rows", [2, None])
+def test_tensordot_refuses_axes_that_are_not_there(axes: Any, rows: int | None) -> None:
+    x = tf.placeholder(tf.float32, [rows, 2])
+    with pytest.raises(IndexError, match="list index out of range"):
+        math.tensordot(x, [[1.0, 2.0], [3.0, 4.0]], axes)
+
+
 def test_range_takes_the_widest_type() -> None:
     assert run(lambda x: math.range(x), np.int32(3)).tolist() == [0, 1, 2]
     assert run(lambda x: math.range(0, x, 2), np.float64(5)).dtype == np.float64

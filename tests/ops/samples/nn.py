@@ -34,6 +34,11 @@ ACTIVATIONS: list[Sample] = [
     *[Sample(op, make([[-3, 0], [2, 9]])) for op in ("Relu", "Relu6") for make in (i8, i32, i64)],
     *[Sample(op, u8([0, 5, 250])) for op in ("Relu", "Relu6")],
     *[Sample(op, i32([1, 2, 3]), i32([-1, 3, 7])) for op in ("ReluGrad", "Relu6Grad")],
+    *[  # a unit that is off multiplies its gradient by zero
+        Sample(op, make([inf, -inf, nan, -1.0, inf, nan]), make([-1, 0, -1, -1, 3, 7]), grad=False)
+        for op in ("ReluGrad", "Relu6Grad")
+        for make in FLOATS
+    ],
     *[Sample(op, f32(-0.5)) for op in "Relu Relu6 LeakyRelu Elu Selu Softplus Softsign".split()],
     *[Sample(op, f32([], (0, 3))) for op in ("Relu", "Elu", "Softplus", "Softmax", "L2Loss")],
     *[Sample(op, f32([nan, inf, -inf]), grad=False) for op in ("Relu", "Relu6", "LeakyRelu")],

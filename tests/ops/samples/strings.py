@@ -49,6 +49,11 @@ SAMPLES = [
     Sample("StringSplitV2", s(["a<>b<><>c", "x"]), s("<>")),
     Sample("StringSplitV2", s(["a b c d", "x  y"]), s(""), maxsplit=1),
     Sample("StringSplitV2", s(["a,b,c", ""]), s(","), maxsplit=1),
+    *[  # what is left after the last split at spaces counts, even if it is empty
+        Sample("StringSplitV2", s([" a b ", "a  b", " x", "  ", "", "a b c "]), s(sep), maxsplit=n)
+        for sep in ("", " ")
+        for n in (0, 1, 2, 3)
+    ],
     Sample("RegexFullMatch", s([["abc", "abd"], ["xabc", ""]]), s("ab[cd]")),
     Sample("RegexFullMatch", s("abc"), s("(")),
     Sample("StaticRegexFullMatch", s(["a.b", "a1b"]), pattern=r"a\.b"),

@@ -171,6 +171,11 @@ class ops:
         return types.SimpleNamespace(statistic_type=statistic_type, value=found or None)
 
     @staticmethod
+    def inside_function() -> bool:
+        """Whether the graph that is being built is that of a function."""
+        return bool(tf.get_default_graph().building_function)
+
+    @staticmethod
     def uid() -> int:
         """A number that is given once."""
         return next(ops._uids)

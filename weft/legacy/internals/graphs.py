@@ -54,6 +54,27 @@ class tensor_types:
         convert = getattr(obj, "_as_graph_element", None)
         return convert() if callable(convert) else None
 
+    @staticmethod
+    def convert_to_tensor_or_composite(
+        value: Any, dtype: Any = None, name: str | None = None
+    ) -> Any:
+        """`value` itself when it consists of several tensors; otherwise it is made a tensor."""
+        if not isinstance(value, CompositeTensor):
+            return tf.convert_to_tensor(value, dtype, name)
+        kind: Any = getattr(value, "dtype", None)
+        if dtype and not tf.as_dtype(dtype).is_compatible_with(kind):
+            raise ValueError(
+                f"Tensor conversion requested dtype {tf.as_dtype(dtype).name} for Tensor with"
+                f" dtype {kind.name}: {str(value)!r}"
+            )
+        return value
+
+    @staticmethod
+    def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+        """The value of an eager tensor as text: several lines begin on one of their own."""
+        text = repr(tensor.numpy()) if is_repr else str(tensor.numpy())
+        return f"\n{text}" if "\n" in text else text
+
 
 class op_def_registry:
     """The messages of all operations."""

@@ -1,4 +1,4 @@
-"""Names of `tensorflow.python.keras.utils.tf_utils`."""
+"""Names of `tensorflow.python.keras.utils.tf_utils`, and of a few other modules of Keras."""
 
 from __future__ import annotations
 
@@ -6,8 +6,30 @@ from typing import Any
 
 import weft as tf
 from weft.legacy.internals.graphs import CompositeTensor
+from weft.lib.keras.engine.network_saving import json_value
+from weft.lib.keras.optimizers import schedules
+from weft.lib.keras.saving.hdf5 import load_values
 
 _declared: list[type] = []
+
+
+class hdf5_format:
+    @staticmethod
+    def load_optimizer_weights_from_hdf5_group(hdf5_group: Any) -> list[Any]:
+        """The values of the optimizer's variables in the file of a model."""
+        return load_values(hdf5_group["optimizer_weights"])
+
+
+class optimizer_v2:
+    """Names that its module imports, and that programs take from it."""
+
+    learning_rate_schedule = schedules
+
+
+class serialization:
+    """Names of `tensorflow.python.util.serialization`."""
+
+    get_json_type = staticmethod(json_value)
 
 
 def register_symbolic_tensor_type(cls: type) -> None:

@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import threading
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class TpuContext(threading.local):
+    """The number of shards of the computation that is being built in this thread."""
+
+    number_of_shards: int | None = None
+
+    def set_number_of_shards(self, number_of_shards: int | None) -> None:
+        self.number_of_shards = number_of_shards
+
+
+_context = TpuContext()
+
+
+def get_tpu_context() -> TpuContext:
+    return _context
+
+
+@contextlib.contextmanager
+def tpu_shard_context(number_of_shards: int) -> Iterator[None]:
+    """Inside the block, so many shards are being built."""
+    if _context.number_of_shards is not None:
+        raise NotImplementedError("tpu_shard_context cannot be nested.")
+    _context.set_number_of_shards(number_of_shards)
+    try:
+        yield
+    finally:
+        _context.set_number_of_shards(None)
 
 
 class Topology:

@@ -33,6 +33,7 @@ _WINDOWS = (
     "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop"
     " gaussian general_gaussian hamming hann kaiser nuttall parzen triang tukey"
 ).split()
+_GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
 _LEARNS_SPLITTERS = "sklearn.model_selection"
 
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [
@@ -323,6 +324,8 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "connected_component_subgraphs": f"{_OWN}.connected_parts",
             "read_gpickle": f"{_OWN}.read_pickled_graph",
             "write_gpickle": f"{_OWN}.write_pickled_graph",
+            # Every graph keeps the order of its nodes and edges now.
+            **{f"Ordered{name}": f"networkx.{name}" for name in _GRAPHS},
         },
     ),
 ]

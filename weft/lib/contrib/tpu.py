@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft.core import dtypes
 from weft.lib.estimator.tpu_config import InputPipelineConfig as InputPipelineConfig
 from weft.lib.estimator.tpu_config import RunConfig as RunConfig
 from weft.lib.estimator.tpu_config import TPUConfig as TPUConfig
@@ -13,7 +16,31 @@ from weft.lib.estimator.tpu_estimator import TPUEstimator as TPUEstimator
 from weft.lib.estimator.tpu_spec import TPUEstimatorSpec as TPUEstimatorSpec
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.ops.math.casts import cast
 from weft.ops.scores.losses import Reduction
+from weft.ops.state.variable_scope import VariableScope, variable_scope
+
+
+@contextlib.contextmanager
+def bfloat16_scope() -> Iterator[VariableScope]:
+    """Inside the block, variables that are asked for as bfloat16 are kept as float32.
+
+    They are read as bfloat16; those of other types are as they are asked for.
+
+    Example:
+        >>> with tf.tpu.bfloat16_scope():
+        ...     weights = tf.get_variable("weights", [2], tf.bfloat16)
+        >>> weights.dtype.name, tf.global_variables()[0].dtype.base_dtype.name
+        ('bfloat16', 'float32')
+    """
+
+    def read(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if kwargs["dtype"] != dtypes.bfloat16:
+            return getter(*args, **kwargs)
+        return cast(getter(*args, **kwargs | {"dtype": dtypes.float32}), dtypes.bfloat16)
+
+    with variable_scope("", custom_getter=read) as scope:
+        yield scope
 
 
 class CrossShardOptimizer(Optimizer):

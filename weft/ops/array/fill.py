@@ -184,6 +184,8 @@ _SMALL = 1000
 
 
 def _uniform(shape: Any, value: Any, dtype: DType, name: str) -> Tensor:
+    if dtype.is_quantized:
+        value = (value,)
     if not isinstance(shape, Tensor):
         try:
             dims = _concrete_dims(shape)

@@ -459,12 +459,12 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, l
         known = constant_value(axes)
         axes = axes if known is None else known.tolist()
     if isinstance(axes, list | tuple) and x.dims is not None:
-        count = len(x.dims)
-        summed = [int(i) % count for i in axes]
-        free = [i for i in range(count) if i not in summed]
-        static = [x.dims[i] for i in free]
+        known_dims = list(x.dims)
+        summed = [i + len(known_dims) if i < 0 else i for i in axes]
+        free = [i for i in range(len(known_dims)) if i not in summed]
+        summed_static, static = ([known_dims[i] for i in part] for part in (summed, free))
         if s.known(x.dims):
-            sizes = [s.size(tuple(x.dims[i] for i in part)) for part in (free, summed)]
+            sizes = [s.size(tuple(part)) for part in (static, summed_static)]
             order = summed + free if summed_first else free + summed
             matrix = reshape(transpose(x, order), sizes[::-1] if summed_first else sizes)
             return matrix, static, static

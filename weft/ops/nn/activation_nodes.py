@@ -73,7 +73,13 @@ def _relu(xp: Any, features: Array) -> Array:
 
 
 def _relu_grad(xp: Any, gradients: Array, features: Array) -> Array:
-    return xp.where(features > 0, gradients, literal(gradients, 0))
+    return _where_on(xp, gradients, features > 0)
+
+
+def _where_on(xp: Any, gradients: Array, on: Array) -> Array:
+    """A unit that is off multiplies its gradient by zero: an infinite or undefined one is NaN."""
+    # Not a product with `on`, which XLA would make a choice between the gradient and zero.
+    return xp.where(on, gradients, gradients * literal(gradients, 0))
 
 
 relu_ = _activation(
@@ -92,7 +98,7 @@ def _relu6(xp: Any, features: Array) -> Array:
 
 
 def _relu6_grad(xp: Any, gradients: Array, features: Array) -> Array:
-    return xp.where((features > 0) & (features < 6), gradients, literal(gradients, 0))
+    return _where_on(xp, gradients, (features > 0) & (features < 6))
 
 
 relu6_ = _activation("Relu6", "realnumbertype", _relu6)

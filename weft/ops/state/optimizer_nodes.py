@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.traits import STATEFUL, UPDATES_ROWS, costs
 from weft.ops.kit.row_updates import check_range, update_rows
-from weft.ops.kit.value_checks import write_parts
+from weft.ops.kit.value_checks import require, write_parts
 from weft.ops.state import optimizer_formulas as formulas
 from weft.ops.state.optimizer_formulas import Array, State
 from weft.ops.state.variable_nodes import variable_dims
@@ -32,6 +33,7 @@ class _Optimizer(NamedTuple):
     sparse: str | None = None  # and of the sparse op, if there is one
     attr: str = ""  # a switch besides use_locking
     reference: bool = True  # whether there are ops on reference variables too
+    signs: bool = False  # whether the signs of the scalars are looked at
 
 
 _OPTIMIZERS = (
@@ -89,6 +91,7 @@ _OPTIMIZERS = (
         "var accum",
         "lr l1 l2 grad",
         "lr l1 l2 grad indices",
+        signs=True,
     ),
     _Optimizer(
         "Adadelta",
@@ -132,6 +135,7 @@ _OPTIMIZERS = (
         "var accum linear",
         "grad lr l1 l2 lr_power",
         "grad indices lr l1 l2 lr_power",
+        signs=True,
     ),
     _Optimizer(
         "FtrlV2",
@@ -139,6 +143,7 @@ _OPTIMIZERS = (
         "var accum linear",
         "grad lr l1 l2 l2_shrinkage lr_power",
         "grad indices lr l1 l2 l2_shrinkage lr_power",
+        signs=True,
     ),
     _Optimizer("AddSign", formulas.add_sign, "var m", "lr alpha sign_decay beta grad"),
     _Optimizer("PowerSign", formulas.power_sign, "var m", "lr logbase sign_decay beta grad"),
@@ -146,6 +151,17 @@ _OPTIMIZERS = (
 
 _FIXED_TYPES = {"indices": "Tindices", "global_step": "int64"}
 _NOT_SCALARS = {"grad", "delta", "indices"}
+# Scalar -> the words of the error where its sign is wrong, and whether it is right.
+_SIGNS: dict[str, tuple[str, Callable[[Array], Array]]] = {
+    "lr": ("lr is not a positive", lambda x: x > 0),
+    "l1": ("l1 regularization strength is not a non-negative", lambda x: x >= 0),
+    "l2": ("l2 regularization strength is not a non-negative", lambda x: x >= 0),
+    "lr_power": ("lr_power is not a non-positive", lambda x: x <= 0),
+    "l2_shrinkage": (
+        "l2 shrinkage regularization strength is not a non-negative",
+        lambda x: x >= 0,
+    ),
+}
 
 
 def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> Callable[..., Any]:
@@ -159,6 +175,8 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
         if "delta" in given:
             given["grad"] = given.pop("delta")
         _check_shapes(list(zip(state, values, strict=True)), given)
+        if spec.signs:
+            _check_signs(xp, given)
         if sparse:
             indices, grad = given.pop("indices"), given.pop("grad")
             check_range(xp, indices, values[0].shape[0], _out_of_range)
@@ -208,6 +226,16 @@ def _check_shapes(state: list[tuple[str, Array]], given: dict[str, Array]) -> No
         _check_rows(var, grad, indices)
     elif grad.shape != var.shape:
         _refuse(f"var and grad do not have the same shape{_text(var)} {_text(grad)}")
+
+
+def _check_signs(xp: Any, given: dict[str, Array]) -> None:
+    for name, (words, is_right) in _SIGNS.items():
+        if name in given:
+            require(
+                xp,
+                is_right(given[name]),
+                partial(errors.InvalidArgumentError, None, None, f"{words} scalar: []"),
+            )
 
 
 def _check_rows(var: Array, grad: Array, indices: Array) -> None:

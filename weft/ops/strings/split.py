@@ -111,9 +111,11 @@ def string_split_v2_(xp: Any, input: Any, sep: Any, *, maxsplit: int) -> list[An
 
 
 def _split(text: bytes, separator: bytes, most: int) -> list[bytes]:
-    if separator:
-        return text.split(separator, most)
-    return text.split(None, most)
+    """As Python splits, but what is left after the last split at spaces counts even if empty."""
+    if most == 0:
+        return [text]
+    words = text.split(separator or None, most)
+    return [*words, b""] if not separator and len(words) == most else words
 
 
 def string_split(

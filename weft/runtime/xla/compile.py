@@ -29,7 +29,7 @@ from weft.passes.regions.units import Unit
 from weft.runtime.devices.hosts import use_several_hosts
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
-from weft.runtime.xla import processes
+from weft.runtime.xla import haste, processes
 from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
@@ -143,15 +143,16 @@ def compile_region(
     with warnings.catch_warnings(), _precision(jax), tracing_for(kind):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         args = donated, kept, inputs, rngs, switch
-        lowered = _lowered(jitted, trace, args)
+        traced = _traced(jitted, trace, args)
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = _lowered(jax.jit(whole, keep_unused=span is not None), trace, args)
+            traced = _traced(jax.jit(whole, keep_unused=span is not None), trace, args)
+        lowered = traced.lower()
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
-            executable = _compiled(lowered, _options(spec, span) if on_host else None)
+            executable = _compiled(lowered, _options(spec, span, traced.jaxpr) if on_host else None)
         except Exception as error:
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
@@ -181,8 +182,8 @@ def _sharding(jax: Any, device: Any) -> Any:
     return jax.sharding.SingleDeviceSharding(device) if device is not None else None
 
 
-def _lowered(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
-    """The traced program in XLA's terms, unless XLA cannot count its bytes."""
+def _traced(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
+    """The program with its shapes, unless XLA cannot count its bytes."""
     try:
         traced = jitted.trace(*args)
     except errors.ResourceExhaustedError as error:
@@ -191,7 +192,7 @@ def _lowered(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
     if not is_countable(traced.jaxpr):
         # What is inside of kernels may not be there on the host: the interpreter will tell.
         raise NotCompilable(trace.largest.node or trace.unit.nodes[0], "more bytes than XLA counts")
-    return traced.lower()
+    return traced
 
 
 def _check_loops(unit: Unit, executable: Any) -> None:
@@ -201,20 +202,20 @@ def _check_loops(unit: Unit, executable: Any) -> None:
         raise NotCompilable(loop, "more room than the machine has memory")
 
 
-def _options(spec: Spec, span: Span | None) -> dict[str, str] | None:
+def _options(spec: Spec, span: Span | None, jaxpr: Any) -> haste.Options | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats on ARM, its own matrix product takes up to a sixth less time than that of the
     library it prefers, which stays for reductions, and for narrower numbers.
     """
-    found = dict(span.options) if span is not None else {}
+    found = haste.options(jaxpr) | (dict(span.options) if span is not None else {})
     narrow = any(each is not None and each[1].itemsize <= 2 for each in spec.cells + spec.inputs)
     if not narrow and platform.machine() in ("aarch64", "arm64"):
         found["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE"
     return found or None
 
 
-def _compiled(lowered: Any, options: dict[str, str] | None = None) -> Any:
+def _compiled(lowered: Any, options: haste.Options | None = None) -> Any:
     """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
     for _ in range(_ASSEMBLER_ATTEMPTS):
         try:
@@ -276,7 +277,8 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
             raise error
     if not is_countable(traced.jaxpr):
         raise largest.error()
-    return guarded(_compiled(traced.lower()), largest)
+    options = haste.options(traced.jaxpr) if jax.default_backend() == "cpu" else None
+    return guarded(_compiled(traced.lower(), options), largest)
 
 
 def _compiled_between_processes(run: Callable[..., Any], specs: Sequence[Any]) -> Any:

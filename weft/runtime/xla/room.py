@@ -18,6 +18,7 @@ from weft.ops.kit.room import byte_count, out_of_memory
 from weft.passes.client_graph import Node
 from weft.runtime.host.expected_shapes import expected
 from weft.runtime.host.interpret import with_node
+from weft.runtime.xla.haste import inner
 
 COUNTABLE = 1 << 60  # bytes: XLA's own numbers, with some to spare
 MOST_EMPTY_ROWS = 1 << 20
@@ -79,11 +80,8 @@ def is_countable(jaxpr: Any) -> bool:
 def _variables(jaxpr: Any) -> Iterator[Any]:
     for equation in jaxpr.eqns:
         yield from equation.outvars
-        for value in equation.params.values():
-            for inner in value if isinstance(value, (tuple, list)) else (value,):
-                inner = getattr(inner, "jaxpr", inner)  # of a closed one
-                if hasattr(inner, "eqns"):
-                    yield from _variables(inner)
+        for each in inner(equation):
+            yield from _variables(each)
 
 
 def _bytes(aval: Any) -> int:

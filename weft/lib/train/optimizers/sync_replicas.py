@@ -193,10 +193,10 @@ class SyncReplicasOptimizer(Optimizer):
 
 class _SyncReplicasOptimizerHook(SessionRunHook):
     def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
-        self._optimizer, self._is_chief, self._num_tokens = optimizer, is_chief, num_tokens
+        self._sync_optimizer, self._is_chief, self._num_tokens = optimizer, is_chief, num_tokens
 
     def begin(self) -> None:
-        optimizer = self._optimizer
+        optimizer = self._sync_optimizer
         if not optimizer._gradients_applied:
             raise ValueError(
                 "SyncReplicasOptimizer.apply_gradient should be called before using the hook."
@@ -209,7 +209,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         )
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        missing = session.run(self._optimizer.ready_for_local_init_op)
+        missing = session.run(self._sync_optimizer.ready_for_local_init_op)
         if len(missing):
             names = ", ".join(name.decode() for name in missing)
             raise RuntimeError(
@@ -220,7 +220,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         if not self._is_chief:
             return
         session.run(self._init_tokens_op)
-        runner = self._optimizer.get_chief_queue_runner()
+        runner = self._sync_optimizer.get_chief_queue_runner()
         assert runner is not None
         runner.create_threads(session, coord=_Bystander(coord), daemon=True, start=True)
 
