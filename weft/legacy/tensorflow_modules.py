@@ -560,10 +560,14 @@ contrib.optimizer_v2: tf.contrib.optimizer_v2
         optimizer_v2_symbols rmsprop
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
-    tf.contrib.opt: adamax addsign external_optimizer lars_optimizer lazy_adam_optimizer
-        moving_average_optimizer multitask_optimizer_wrapper reg_adagrad_optimizer
-        variable_clipping_optimizer
-        nadam_optimizer powersign sign_decay weight_decay_optimizers
+    tf.contrib.opt: adam_gs_optimizer adamax addsign drop_stale_gradient_optimizer
+        external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer lazy_adam_optimizer
+        moving_average_optimizer multitask_optimizer_wrapper nadam_optimizer powersign
+        reg_adagrad_optimizer shampoo sign_decay variable_clipping_optimizer
+        weight_decay_optimizers
+    tf.contrib.opt weft.lib.contrib.opt.workers: agn_optimizer elastic_average_optimizer
+        model_average_optimizer
+    weft.lib.contrib.opt.matrix_functions: matrix_functions
 contrib.quantize.python
     weft.lib.contrib.quantize.common: common input_to_ops
     weft.lib.contrib.quantize.fold_batch_norms: fold_batch_norms

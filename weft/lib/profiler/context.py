@@ -6,8 +6,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -102,26 +101,23 @@ class ProfileContext:
 
     def _profiled(self, session: Any, run: Callable[..., Any], call: Sequence[Any]) -> Any:
         """Runs a step of `session`: `call` is (fetches, feeds, options, metadata)."""
-        with self._counted() as alone:
-            if not alone or not self._concerns(self._step):
-                return run(session, *call)
-            traced = self._should_trace(session.graph, call[0])
-            results = self._traced(session, run, *call) if traced else run(session, *call)
-            self._maybe_write()
-            self._maybe_report()
-            return results
-
-    @contextmanager
-    def _counted(self) -> Iterator[bool]:
-        """Counts a step; False if another one is being profiled right now."""
+        # Of steps at the same time, one is profiled.
         alone = self._lock.acquire(blocking=False)
         try:
-            yield alone
+            if alone and self._concerns(self._step):
+                return self._looked_at(session, run, call)
+            return run(session, *call)
         finally:
-            self._step += 1
-            self._trace_next_step = self._dump_next_step = False
+            self._step, self._trace_next_step, self._dump_next_step = self._step + 1, False, False
             if alone:
                 self._lock.release()
+
+    def _looked_at(self, session: Any, run: Callable[..., Any], call: Sequence[Any]) -> Any:
+        traced = self._should_trace(session.graph, call[0])
+        results = self._traced(session, run, *call) if traced else run(session, *call)
+        self._maybe_write()
+        self._maybe_report()
+        return results
 
     def _concerns(self, step: int) -> bool:
         asked = self._trace_next_step or self._dump_next_step

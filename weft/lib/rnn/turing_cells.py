@@ -72,13 +72,10 @@ class NTMCell(LayerRNNCell):
 
     @property
     def state_size(self) -> NTMControllerState:
-        return NTMControllerState(
-            controller_state=self.controller.state_size,
-            read_vector_list=[self.memory_vector_dim] * self.read_head_num,
-            w_list=[self.memory_size] * self.num_heads,
-            M=TensorShape([self.memory_size * self.memory_vector_dim]),
-            time=TensorShape([]),
-        )
+        places, width = self.memory_size, self.memory_vector_dim
+        vectors = [width] * self.read_head_num, [places] * self.num_heads
+        rest = TensorShape([places * width]), TensorShape([])
+        return NTMControllerState(self.controller.state_size, *vectors, *rest)
 
     @property
     def output_size(self) -> Any:
