@@ -208,6 +208,8 @@ def test_walking_through_a_module() -> None:
 
     assert vars(tf.contrib.rnn)["BasicLSTMCell"] is weft.contrib.rnn.BasicLSTMCell
     assert tf.nn.__dict__["relu"] is weft.nn.relu
+    for module in (tf, tf.contrib.distributions, tf.compat.v1.nn):
+        assert all(hasattr(module, name) for name in dir(module))
 
 
 def test_locating_a_name_by_its_path() -> None:

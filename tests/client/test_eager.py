@@ -47,6 +47,11 @@ def test_a_placeholder_with_a_default_is_the_default() -> None:
     np.testing.assert_array_equal(given.numpy(), [1.0, 2.0])
 
 
+def test_evaluating_functions() -> None:
+    case = tf.test.TestCase()
+    assert case.evaluate([lambda: tf.constant(1), tf.constant(2)]) == [1, 2]
+
+
 def test_a_tensor_of_a_graph_has_no_value_here() -> None:
     with tf.Graph().as_default():
         other = tf.constant(1.0)

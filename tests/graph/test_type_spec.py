@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.graph.bounded_spec import BoundedTensorSpec
 from weft.graph.type_spec import type_spec_from_value
 
 
@@ -80,3 +81,12 @@ def test_the_spec_of_a_sparse_value() -> None:
     assert tf.SparseTensorSpec.from_value(listed) == tf.SparseTensorSpec([3, 4], tf.float32)
     with pytest.raises(TypeError, match="Expected SparseTensor or SparseTensorValue"):
         tf.SparseTensorSpec.from_value(1)
+
+
+def test_limits_of_a_spec_of_arrays() -> None:
+    class ArraySpec:
+        shape, dtype, name = (2,), np.dtype(np.int32), "x"
+
+    found = BoundedTensorSpec.from_spec(ArraySpec())
+    assert found.dtype == tf.int32 and found.name == "x"
+    assert (found.minimum, found.maximum) == (tf.int32.min, tf.int32.max)

@@ -35,6 +35,7 @@ from weft.python.util import all_util, deprecation, function_utils, nest, tf_ins
 
 import weft as tf
 from weft.legacy.tensorflow_import import places_of, resolve
+from weft.lib.train.checkpoint import objects
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
@@ -164,6 +165,22 @@ def test_graphs_of_functions() -> None:
 
     double(tf.constant(1))
     assert inside == [True] and not ops.inside_function()
+
+
+def test_attributes_that_nothing_depends_on() -> None:
+    class Owner(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.names = data_structures.NoDependency(["a"])
+            self.free = data_structures.NoDependency(tf.Variable(1.0, name="free"))
+            self.held = tf.Variable(2.0, name="held")
+
+    owner = Owner()
+    owner.names.append("b")
+    assert owner.names == ["a", "b"] and len(owner.variables) == 2
+    assert [name for name, _ in objects.children(owner)] == ["held"]
+    owner.free = owner.free  # without the mark
+    assert [name for name, _ in objects.children(owner)] == ["free", "held"]
 
 
 def test_structures_as_messages() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.dtypes import as_dtype
 from weft.graph.type_spec import TensorSpec
 
 
@@ -27,9 +28,9 @@ class BoundedTensorSpec(TensorSpec):
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> Any:
         """The same type; of a dtype's whole range if it had no limits."""
-        lowest = getattr(spec, "minimum", spec.dtype.min)
-        highest = getattr(spec, "maximum", spec.dtype.max)
-        return cls(spec.shape, spec.dtype, lowest, highest, name or spec.name)
+        dtype = as_dtype(spec.dtype)  # it may be a spec of arrays, with a dtype of NumPy's
+        lowest, highest = getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max)
+        return cls(spec.shape, dtype, lowest, highest, name or spec.name)
 
     @property
     def minimum(self) -> Any:

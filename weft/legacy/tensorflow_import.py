@@ -108,7 +108,7 @@ class View(ModuleType):
     def __dir__(self) -> list[str]:
         names = set(_own(self))
         for place in _present(self._places):
-            names.update(each for each in dir(place) if _has(place, each))
+            names.update(each for each in dir(place) if _holder(self._places, each))
         return sorted(names)
 
 

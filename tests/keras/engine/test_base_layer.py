@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,6 +84,24 @@ def test_a_replaced_attribute_is_forgotten() -> None:
     assert layer._layers == []
     with pytest.raises(AttributeError, match='Can\'t set the attribute "losses"'):
         layer.losses = 3
+
+
+def test_layers_appended_to_the_list_are_inside() -> None:
+    class Stacked(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = Scale(name="first")
+            self._layers.append(Scale(name="second"))
+
+        def call(self, inputs: Any) -> Any:
+            for layer in self.layers:
+                inputs = layer(inputs)
+            return inputs
+
+    model = Stacked()
+    model(tf.ones([2]))
+    assert [layer.name for layer in model.layers] == ["first", "second"]
+    assert len(model.trainable_weights) == 2
 
 
 def test_weights_are_initialized_when_asked_for() -> None:

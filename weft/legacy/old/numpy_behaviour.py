@@ -146,6 +146,14 @@ def newbyteorder(value: np.ndarray, order: str = "S") -> np.ndarray:
     return value.view(dtype.newbyteorder(order))
 
 
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a type is below another, where `float` and "int" stand for all sizes of them."""
+    is_scalar = isinstance(arg2, type) and issubclass(arg2, np.generic)
+    if not is_scalar and not isinstance(arg2, np.dtype) and np.dtype(arg2).kind in "iufc":
+        arg2 = np.dtype(arg2).type.mro()[1]
+    return bool(np.issubdtype(arg1, arg2))
+
+
 def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
     """Integers between two ends, both included."""
     low, high = (1, low) if high is None else (low, high)

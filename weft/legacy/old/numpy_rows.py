@@ -149,7 +149,18 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "numpy.generic",
         {"tostring": "numpy.generic.tobytes"},
     ),
-    ("method", "gone since NumPy 2.0", "numpy.generic", {"ptp": "numpy.ptp"}),
+    (
+        "method",
+        "gone since NumPy 2.0",
+        "numpy.generic",
+        {"ptp": "numpy.ptp", "newbyteorder": f"{_OWN}.newbyteorder"},
+    ),
+    (
+        "changed",
+        "one type only, since NumPy 1.19",
+        "numpy",
+        {"issubdtype": f"{_OWN}.issubdtype"},
+    ),
     (
         "changed",
         "stricter since NumPy 1.24",

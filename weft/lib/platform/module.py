@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from weft.core import nest
+from weft.core.no_dependency import TakesNoDependency
 from weft.graph.graph import name_scope
 from weft.ops.state.variables import Variable
 
@@ -21,7 +22,7 @@ def _checked_name(name: str) -> str:
     )
 
 
-class Module:
+class Module(TakesNoDependency):
     """Base class for objects with variables in their attributes.
 
     Attributes are searched for variables and modules in the order of their names, also inside

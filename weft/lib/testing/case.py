@@ -525,6 +525,8 @@ def _devices(session: Session, use_gpu: bool, force_gpu: bool) -> Any:
 
 
 def _eager_value(value: Any) -> Any:
+    if callable(value):
+        return nest.map_structure(_eager_value, value())
     if isinstance(value, SparseTensor):
         sparse = value.indices, value.values, value.dense_shape
         return SparseTensorValue(*map(_eager_value, sparse))

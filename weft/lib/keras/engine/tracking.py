@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from weft.lib.train.checkpoint.no_dependency import NoDependency
+from weft.core.no_dependency import NoDependency
 from weft.ops.state.resource_variable import UpdatedVariable
 from weft.ops.state.variables import Variable
 
@@ -38,6 +38,19 @@ def has_weights(value: Any) -> bool:
     """Whether `value` is a layer, or as good as one."""
     kind = type(value)
     return hasattr(kind, "trainable_weights") and hasattr(kind, "non_trainable_weights")
+
+
+class LayersInside(list[Any]):
+    """The layers right inside another: one that is appended to the list becomes one of them."""
+
+    def __init__(self, owner: Tracking, layers: Iterable[Any]) -> None:
+        super().__init__(layers)
+        self._state = owner.__dict__
+
+    def append(self, layer: Any) -> None:
+        super().append(layer)
+        self._state.setdefault("_appended_layers", []).append(layer)
+        self._state.setdefault("_tracked", {})["_appended_layers"] = True
 
 
 class Tracking:
@@ -112,7 +125,7 @@ class Tracking:
         for name in self.__dict__.get("_tracked", ()):
             for layer in _layers_in(self.__dict__[name]):
                 found.setdefault(id(layer), layer)
-        return list(found.values())
+        return LayersInside(self, found.values())
 
     @_layers.setter
     def _layers(self, layers: list[Any]) -> None:

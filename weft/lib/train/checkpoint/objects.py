@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from weft.core.no_dependency import TakesNoDependency
 from weft.graph.graph import get_default_graph
 from weft.lib.train.checkpoint.saver_saveable import (
     VARIABLE_VALUE_KEY,
@@ -40,12 +41,14 @@ class Trackable:
         return value
 
 
-class AutoTrackable(Trackable):
+class AutoTrackable(TakesNoDependency, Trackable):
     """An object that depends on those of its attributes which own variables."""
 
     @property
     def _checkpoint_dependencies(self) -> Children:
-        return [(name, value) for name, value in vars(self).items() if is_trackable(value)]
+        skipped = vars(self).get("_untracked", ())
+        named = ((name, value) for name, value in vars(self).items() if name not in skipped)
+        return [(name, value) for name, value in named if is_trackable(value)]
 
 
 def is_trackable(value: Any) -> bool:
@@ -99,7 +102,8 @@ def children(value: Any) -> Children:
     elif isinstance(value, dict):
         named = ((str(key), each) for key, each in value.items())
     else:
-        attributes = getattr(value, "__dict__", {}).items()
+        state = getattr(value, "__dict__", {})
+        attributes = [item for item in state.items() if item[0] not in state.get("_untracked", ())]
         if not tracks_attributes(value):
             attributes = [(key, each) for key, each in attributes if key[0] != "_"]
         named = [*own_weights(value), *attributes]
