@@ -29,8 +29,9 @@ class BoundedTensorSpec(TensorSpec):
     def from_spec(cls, spec: Any, name: str | None = None) -> Any:
         """The same type; of a dtype's whole range if it had no limits."""
         dtype = as_dtype(spec.dtype)  # it may be a spec of arrays, with a dtype of NumPy's
-        lowest, highest = getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max)
-        return cls(spec.shape, dtype, lowest, highest, name or spec.name)
+        whole = {"minimum": dtype.min, "maximum": dtype.max}
+        limits = {limit: getattr(spec, limit, value) for limit, value in whole.items()}
+        return cls(spec.shape, dtype, name=name or spec.name, **limits)
 
     @property
     def minimum(self) -> Any:

@@ -17,7 +17,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.array.coordinates import is_grid
 from weft.ops.kit.room import check_room
-from weft.ops.kit.shared import as_array, counts_up, invalid
+from weft.ops.kit.shared import counts_up, invalid
 
 
 def row_major(indices: Any) -> Any:
@@ -307,16 +307,15 @@ def sparse_fill_empty_rows_(
 
 
 def _checked_row_count(indices: Any, values: Any, dense_shape: Any, default: Any) -> int:
-    default = as_array(default)
-    if (dense_shape.ndim, indices.ndim, values.ndim, default.ndim) != (1, 2, 1, 0):
+    if (dense_shape.ndim, indices.ndim, values.ndim, np.ndim(default)) != (1, 2, 1, 0):
         given = (
             ("dense_shape", dense_shape, 1, "vector"),
             ("indices", indices, 2, "matrix"),
             ("values", values, 1, "vector"),
             ("default_value", default, 0, "scalar"),
         )
-        name, value, _, kind = next(each for each in given if each[1].ndim != each[2])
-        raise invalid(f"{name} must be a {kind}, saw: {s.show(value.shape)}")
+        name, value, _, kind = next(each for each in given if np.ndim(each[1]) != each[2])
+        raise invalid(f"{name} must be a {kind}, saw: {s.show(np.shape(value))}")
     if len(values) != len(indices):
         raise invalid(
             f"The length of `values` ({len(values)}) must match the first dimension of `indices`"
