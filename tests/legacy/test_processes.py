@@ -82,8 +82,9 @@ def test_a_notebook(tmp_path: Path) -> None:
     ]
 
 
-def test_pytest(tmp_path: Path) -> None:
-    """Test files are loaded by pytest itself."""
+def test_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test files are loaded by pytest itself, which keeps what it has made of them."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     test = "import unittest\nimport numpy as np\nclass Old(unittest.TestCase):\n"
     test += "    def test_it(self):\n        self.assertItemsEqual([np.float(1)], [1.0])\n"
     write(

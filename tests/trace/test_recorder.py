@@ -238,3 +238,14 @@ def test_threads_that_use_jax_first_begin_one_profile(
     for thread in threads:
         thread.join()
     assert begun == [1]
+
+
+def test_a_line_is_that_of_the_latest_graph() -> None:
+    recorder, graphs = Recorder(), [tf.Graph(), tf.Graph()]
+    for graph in graphs:
+        with graph.as_default():
+            tf.constant(1.0, name="same")
+    for noted in (graphs, graphs[::-1]):
+        for graph in noted:
+            recorder.note_graph(graph)
+        assert recorder.graphs() == noted[::-1]

@@ -84,7 +84,7 @@ class Recorder:
         self.is_on = False
         self.span = 0.0, 0.0  # by `now`, when it was on
         self.tasks: list[str] = []  # of a cluster, that this process is
-        self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+        self._graphs: weakref.WeakKeyDictionary[Graph, None] = weakref.WeakKeyDictionary()
         self._remote: weakref.WeakSet[Graph] = weakref.WeakSet()
         self._probes: list[Probe] = []
         self._originals: list[tuple[Any, str, Any]] = []
@@ -147,13 +147,14 @@ class Recorder:
 
     def note_graph(self, graph: Graph, remote: bool = False) -> None:
         """Nodes of events are looked for here; if remote, those of other processes, too."""
-        self._graphs.add(graph)
+        self._graphs.pop(graph, None)
+        self._graphs[graph] = None
         if remote:
             self._remote.add(graph)
 
     def graphs(self) -> list[Graph]:
-        """The graphs that were noted."""
-        return list(self._graphs)
+        """The graphs that were noted, the latest first: an older one may have the same names."""
+        return list(self._graphs)[::-1]
 
     def forget_graphs(self) -> None:
         self._graphs.clear()
