@@ -4,7 +4,9 @@
 
 Every measurement has a process to itself, so nobody's memory or threads are in another's way. Each
 round runs weft and JAX, in turns first; PyTorch, which takes longest to compile, runs once.
-`--tiny` takes toy sizes, to see that everything works (on a CPU, too).
+`--together` has them in one process instead, sample by sample: for steps so short that one
+process differs from the next by more than the implementations do. `--tiny` takes toy sizes, to see
+that everything works (on a CPU, too).
 """
 
 from __future__ import annotations
@@ -42,22 +44,29 @@ Result = dict[str, Any]
 # ---- one measurement, in a process of its own -------------------------------------------------
 
 
-def measured(name: str, impl: str, variant: str, tiny: bool, samples: int) -> Result:
-    """Builds the model with one implementation and times it."""
-    from timing import measure
+def measured(name: str, impl: str, variant: str, tiny: bool, samples: int) -> list[Result]:
+    """Builds the model with an implementation, or with several joined by "+", and times it."""
+    from timing import measure_by_turns
 
     model = importlib.import_module(name)
     size = model.TINY if tiny else model.FULL
+    impls = impl.split("+")
+    trainings = [_training(each, model, size, variant) for each in impls]
+    found = measure_by_turns(trainings, size.steps, samples)
+    return [
+        {"model": name, "impl": each, "variant": variant, "device": _device(each), **result}
+        for each, result in zip(impls, found, strict=True)
+    ]
+
+
+def _training(impl: str, model: Any, size: Any, variant: str) -> Any:
     library, _, how = impl.partition("-")
     more = {how: True} if how else {}
-    training = importlib.import_module(f"with_{library}").training(model, size, variant, **more)
-    found = measure(training, size.steps, samples)
-    device = _device(library)
-    return {"model": name, "impl": impl, "variant": variant, "device": device, **found}
+    return importlib.import_module(f"with_{library}").training(model, size, variant, **more)
 
 
-def _device(library: str) -> str:
-    if library == "torch":
+def _device(impl: str) -> str:
+    if impl.startswith("torch"):
         import torch
 
         where = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
@@ -67,7 +76,7 @@ def _device(library: str) -> str:
     return f"{jax.devices()[0].device_kind}, JAX {jax.__version__}"
 
 
-def in_child(name: str, impl: str, variant: str, options: Any, cache: str) -> Result:
+def in_child(name: str, impl: str, variant: str, options: Any, cache: str) -> list[Result]:
     program = [options.torch_python if "torch" in impl else sys.executable, __file__]
     program += ["--child", name, impl, variant, "--samples", str(options.samples)]
     program += ["--tiny"] if options.tiny else []
@@ -81,9 +90,12 @@ def in_child(name: str, impl: str, variant: str, options: Any, cache: str) -> Re
     if done.returncode != 0:
         print("failed", file=sys.stderr)
         error = done.stderr[-3000:]
-        return {"model": name, "impl": impl, "variant": variant, "error": error}
-    found: Result = json.loads(done.stdout.splitlines()[-1])
-    print(_shown(found["running"]), file=sys.stderr)
+        return [
+            {"model": name, "impl": each, "variant": variant, "error": error}
+            for each in impl.split("+")
+        ]
+    found: list[Result] = json.loads(done.stdout.splitlines()[-1])
+    print(*(_shown(result["running"]) for result in found), file=sys.stderr)
     return found
 
 
@@ -95,7 +107,8 @@ def run_all(options: Any, cache: str) -> list[Result]:
             for variant in variants:
                 impls = [i for i in options.impl if turn == 0 or "torch" not in i]
                 order = impls[::-1] if turn % 2 else impls
-                results += [in_child(name, impl, variant, options, cache) for impl in order]
+                for impl in ["+".join(order)] if options.together else order:
+                    results += in_child(name, impl, variant, options, cache)
     return results
 
 
@@ -159,6 +172,7 @@ def arguments() -> argparse.Namespace:
     add("--impl", nargs="+", choices=every, metavar="IMPL", default=IMPLEMENTATIONS)
     add("--rounds", type=int, default=2)
     add("--samples", type=int, default=7, help="samples of each time in a round")
+    add("--together", action="store_true", help="in one process, sample by sample")
     add("--tiny", action="store_true", help="toy sizes")
     add("--torch-python", default=sys.executable, help="an interpreter that has PyTorch")
     add("--dump", help="folder for what XLA makes of each program")
