@@ -129,6 +129,9 @@ class Models:
     def names(self) -> list[str]:
         return sorted(self._models)
 
+    def has(self, name: str) -> bool:
+        return name in self._models
+
     def config_of(self, name: str) -> ModelConfig | None:
         model = self._models.get(name)
         return model.config if model is not None else None

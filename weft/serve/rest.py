@@ -55,7 +55,7 @@ class Rest:
         """The status and the body of the response."""
         asked = _ASKING.fullmatch(path) if method == "POST" else None
         api = asked[4] if asked else ""
-        seen = self._observer.begin(api, "REST", len(body))
+        seen = Seen(self._observer, api, "REST", len(body))
         try:
             text = self._text(method, path, body, asked, seen, deadline)
         except Exception as error:

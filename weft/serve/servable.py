@@ -32,7 +32,8 @@ class Servable:
         self.signatures: dict[str, Signature] = read_signatures(meta)
         self.run: Runner = self.run_alone
         self.batcher: Any = None
-        self.spec_bytes: dict[tuple[str, str], bytes] = {}  # serialized ModelSpecs of answers
+        self.spec_bytes: dict[tuple[int, str, str], bytes] = {}  # ModelSpecs of answers, serialized
+        self.questions: dict[tuple[str, tuple[str, ...]], Any] = {}  # that Predict has asked
         self.harmless: set[Any] = set()  # fetches and feeds that are known to change nothing
         self._callables: OrderedDict[Any, tuple[Any, list[DType]]] = OrderedDict()
         self._lock = threading.Lock()
