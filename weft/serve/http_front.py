@@ -23,7 +23,8 @@ from weft.pages.site import endpoint_of, static_file
 from weft.serve import json_text
 from weft.serve.metrics import Metrics
 from weft.serve.page import Page
-from weft.serve.rest import Rest, http_status
+from weft.serve.rest import Request as Asked
+from weft.serve.rest import Answered, Rest, TakesTime, http_status
 
 _JSON = "application/json"
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -34,6 +35,7 @@ _CORS = {
     "Access-Control-Allow-Headers": "Content-Type",
 }
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_SMALL = 4096  # bytes of a body, which are read in less time than a thread takes to begin
 METRICS_PATH = "/monitoring/prometheus/metrics"
 
 
@@ -66,7 +68,9 @@ class HttpFront:
         self._headers = _CORS if cors else {}
         self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
         self._busy = 0
-        app = Starlette(
+        self._answer_rest = self._guarded(self._answer)
+        self._metrics_path = metrics_path
+        self._site = Starlette(
             routes=[
                 Route("/", self._show_page),
                 Route("/look.css", static_file("look.css")),
@@ -80,10 +84,21 @@ class HttpFront:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),
-                Route("/{path:path}", self._guarded(self._answer), methods=_METHODS),
+                Route("/{path:path}", self._answer_rest, methods=_METHODS),
             ]
         )
-        self._listener = Listener(app)
+        self._listener = Listener(self)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """REST goes straight to its answer, as starlette would go after trying every route."""
+        if scope["type"] == "http" and self._is_rest(scope["method"], scope["path"]):
+            response = await self._answer_rest(Request(scope, receive))
+            await response(scope, receive, send)
+        else:
+            await self._site(scope, receive, send)
+
+    def _is_rest(self, method: str, path: str) -> bool:
+        return path.startswith("/v1/") and path != self._metrics_path and method in _METHODS
 
     # ---- who may ask ----
 
@@ -91,7 +106,7 @@ class HttpFront:
         self, endpoint: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
-            refusal = self._identity.refusal(request.headers.items())
+            refusal = self._identity.refusal(map(_as_text, request.scope["headers"]))
             if refusal:
                 COMPLAINTS.say(refusal, f"{request.method} {request.url.path[:200]}: {refusal}")
                 return self._failed(errors.UNAUTHENTICATED, refusal)
@@ -128,28 +143,44 @@ class HttpFront:
     async def _body(self, request: Request) -> bytes | None:
         """The body; None if it is too large, of which no more than the limit is kept."""
         most = self._limits.body
-        said = request.headers.get("content-length", "")
-        if said.isdecimal() and int(said) > most:
+        said = next((v for k, v in request.scope["headers"] if k == b"content-length"), b"")
+        if said.isdigit() and int(said) > most:
             return None
-        chunks, size = [], 0
-        async for chunk in request.stream():
-            size += len(chunk)
+        chunks, size, more = [], 0, True
+        while more:
+            part = await request.receive()
+            if part["type"] == "http.disconnect":
+                raise ClientDisconnect
+            chunks.append(part.get("body", b""))
+            size, more = size + len(chunks[-1]), part.get("more_body", False)
             if size > most:
                 return None
-            chunks.append(chunk)
         return b"".join(chunks)
 
     async def _run(self, method: str, path: str, body: bytes) -> Response:
-        deadline = time.monotonic() + self._limits.seconds
-        loop = asyncio.get_running_loop()
-        self._busy += 1
-        step = loop.run_in_executor(self._pool, self._rest.answer, method, path, body, deadline)
-        step.add_done_callback(self._finished)
-        try:
-            status, text = await asyncio.wait_for(asyncio.shield(step), self._limits.seconds)
-        except TimeoutError:
+        asked = Asked(method, path, body, time.monotonic() + self._limits.seconds, at_once=True)
+        answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
+        if answered is None:
             return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
+        status, text = answered
         return Response(text.encode("utf-8", "surrogateescape"), status, self._headers, _JSON)
+
+    def _at_once(self, asked: Asked) -> Answered | None:
+        """The answer; None if it may take so long that others would have to wait for theirs."""
+        if len(asked.body) > _SMALL:
+            return None
+        try:
+            return self._rest.answer(asked)
+        except TakesTime:
+            return None
+
+    async def _in_thread(self, asked: Asked) -> Answered | None:
+        """The answer; None if it does not come in time."""
+        self._busy += 1
+        step = asyncio.get_running_loop().run_in_executor(self._pool, self._rest.answer, asked)
+        step.add_done_callback(self._finished)
+        done, _ = await asyncio.wait({step}, timeout=self._limits.seconds)
+        return step.result() if done else None
 
     def _finished(self, step: Any) -> None:
         self._busy -= 1
@@ -191,3 +222,8 @@ class HttpFront:
         """Takes no more requests; those under way have so long."""
         self._listener.stop(seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _as_text(header: tuple[bytes, bytes]) -> tuple[str, str]:
+    name, value = header
+    return name.decode("latin-1"), value.decode("latin-1")

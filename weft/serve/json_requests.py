@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,7 @@ _RANGES = {
     "uint64": (0, _LARGEST_UNSIGNED),
 }
 _FLOATS = ("float32", "float64")
+_FLOAT = {float}
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -214,7 +216,7 @@ class _Column:
         shape = fill(value, self._slot.dtype, self._values)
         if self._shape is None:
             self._shape = shape
-        size, expected = len(self._values) - before, _product(self._shape)
+        size, expected = len(self._values) - before, math.prod(self._shape)
         if size != expected:
             raise invalid(f"Expecting tensor size: {expected} but got: {size}")
         if shape != self._shape:
@@ -227,10 +229,6 @@ class _Column:
 
 def _listed(shape: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, shape))}]"
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.int64)) if shape else 1
 
 
 def _from_columns(value: Any, slots: Mapping[str, Slot]) -> dict[str, np.ndarray]:
@@ -293,8 +291,7 @@ def _fill(value: Any, level: int, shape: tuple[int, ...], dtype: DType, values: 
 
 def _are_plain(values: list[Any], dtype: DType) -> bool:
     """Whether these are numbers that need no second look."""
-    kinds = set(map(type, values))
-    return dtype.name in _FLOATS and kinds <= {float} and bool(values)
+    return dtype.name in _FLOATS and set(map(type, values)) == _FLOAT
 
 
 def _element(value: Any, dtype: DType) -> Any:

@@ -99,12 +99,14 @@ def _string(value: bytes, as_bytes: bool) -> str:
 
 def _decimals(flat: np.ndarray, dtype: DType) -> list[str]:
     """Six digits where they say it all, else as many as it takes."""
-    exact = flat.astype(np.float64).tolist()
+    exact = flat.tolist()
     made = ["%.6g" % each for each in exact]  # noqa: UP031
-    again = np.array(made, np.float64).astype(flat.dtype) if made else flat
-    for i in np.flatnonzero(again != flat).tolist():
-        made[i] = f"%.{_DIGITS[dtype.name]}g" % exact[i]
-    return [_told(text) for text in made]
+    again = np.array([*map(float, made)], flat.dtype).tolist()
+    long = f"%.{_DIGITS[dtype.name]}g"
+    return [
+        _told(text if other == one else long % one)
+        for text, one, other in zip(made, exact, again, strict=True)
+    ]
 
 
 def _told(text: str) -> str:

@@ -40,11 +40,8 @@ class Requests:
 
     def predict(self, data: bytes, deadline: Deadline = None, seen: Seen | None = None) -> bytes:
         request = self._headings.read(data)
-        servable = self.models.enter(request.spec)
-        try:
+        with self.models.using(request.spec) as servable:
             return self._predict(servable, request, data, deadline, seen)
-        finally:
-            servable.leave()
 
     def predict_with(self, servable: Servable, request: Any) -> bytes:
         """The same for a version that is known."""
