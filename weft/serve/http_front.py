@@ -26,7 +26,6 @@ from weft.serve.page import Page
 from weft.serve.rest import Request as Asked
 from weft.serve.rest import Answered, Rest, TakesTime, http_status
 
-_JSON = "application/json"
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _REST = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
 _CORS = {
@@ -34,9 +33,19 @@ _CORS = {
     "Access-Control-Allow-Methods": "POST, GET",
     "Access-Control-Allow-Headers": "Content-Type",
 }
+_JSON = (b"content-type", b"application/json")
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _SMALL = 4096  # bytes of a body, which are read in less time than a thread takes to begin
 METRICS_PATH = "/monitoring/prometheus/metrics"
+
+
+class _Answer(Response):
+    """JSON, with headers that are ready: starlette would make them anew for each answer."""
+
+    def __init__(self, text: str, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        self.body, self.status_code = text.encode("utf-8", "surrogateescape"), status
+        self.raw_headers = [*headers, (b"content-length", b"%d" % len(self.body)), _JSON]
+        self.background = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,7 @@ class HttpFront:
         self._rest, self._metrics, self._page = rest, metrics, page
         self._identity, self._is_ready, self._limits = identity, is_ready, limits
         self._headers = _CORS if cors else {}
+        self._raw_headers = [(k.lower().encode(), v.encode()) for k, v in self._headers.items()]
         self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
         self._busy = 0
         self._answer_rest = self._guarded(self._answer)
@@ -115,8 +125,7 @@ class HttpFront:
         return guarded
 
     def _failed(self, code: int, text: str, status: int | None = None) -> Response:
-        made = json_text.error(text).encode("utf-8", "surrogateescape")
-        return Response(made, status or http_status(code), self._headers, _JSON)
+        return _Answer(json_text.error(text), status or http_status(code), self._raw_headers)
 
     # ---- REST ----
 
@@ -163,7 +172,7 @@ class HttpFront:
         if answered is None:
             return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
         status, text = answered
-        return Response(text.encode("utf-8", "surrogateescape"), status, self._headers, _JSON)
+        return _Answer(text, status, self._raw_headers)
 
     def _at_once(self, asked: Asked) -> Answered | None:
         """The answer; None if it may take so long that others would have to wait for theirs."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -64,7 +66,7 @@ def parse(body: bytes) -> dict[str, Any]:
     if not body:
         raise invalid("JSON Parse error: The document is empty")
     try:
-        text = body.decode("utf-8-sig")
+        text = body.removeprefix(codecs.BOM_UTF8).decode()
         found, _ = _DECODER.raw_decode(text.lstrip(" \t\r\n"))
         if "\\u" in text:  # escapes can make halves of characters, which nothing can be done with
             json.dumps(found, ensure_ascii=False).encode("utf-8")
@@ -166,6 +168,9 @@ def _from_rows(rows: list[Any], slots: Mapping[str, Slot]) -> dict[str, np.ndarr
     if _is_record(rows[0]):
         return _from_records(rows, slots)
     slot = next(iter(slots.values()))
+    if _are_lists_of_floats(rows, slot.dtype):
+        shape = len(rows), len(rows[0])
+        return {slot.alias: _made([*itertools.chain.from_iterable(rows)], shape, slot.dtype)}
     for number, row in enumerate(rows):
         if _is_record(row):
             raise invalid(f"Expecting value/list but got object at item {number} of input list")
@@ -292,6 +297,15 @@ def _fill(value: Any, level: int, shape: tuple[int, ...], dtype: DType, values: 
 def _are_plain(values: list[Any], dtype: DType) -> bool:
     """Whether these are numbers that need no second look."""
     return dtype.name in _FLOATS and set(map(type, values)) == _FLOAT
+
+
+def _are_lists_of_floats(rows: list[Any], dtype: DType) -> bool:
+    """Whether these are rows of one length that need no second look."""
+    return (
+        set(map(type, rows)) == {list}
+        and len(set(map(len, rows))) == 1
+        and all(_are_plain(row, dtype) for row in rows)
+    )
 
 
 def _element(value: Any, dtype: DType) -> Any:
