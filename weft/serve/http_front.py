@@ -23,8 +23,7 @@ from weft.pages.site import endpoint_of, static_file
 from weft.serve import json_text
 from weft.serve.metrics import Metrics
 from weft.serve.page import Page
-from weft.serve.rest import Request as Asked
-from weft.serve.rest import Answered, Rest, TakesTime, http_status
+from weft.serve.rest import Answered, Rest, RestRequest, TakesTime, http_status
 
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _REST = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
@@ -167,14 +166,15 @@ class HttpFront:
         return b"".join(chunks)
 
     async def _run(self, method: str, path: str, body: bytes) -> Response:
-        asked = Asked(method, path, body, time.monotonic() + self._limits.seconds, at_once=True)
+        until = time.monotonic() + self._limits.seconds
+        asked = RestRequest(method, path, body, until, at_once=True)
         answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
         if answered is None:
             return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
         status, text = answered
         return _Answer(text, status, self._raw_headers)
 
-    def _at_once(self, asked: Asked) -> Answered | None:
+    def _at_once(self, asked: RestRequest) -> Answered | None:
         """The answer; None if it may take so long that others would have to wait for theirs."""
         if len(asked.body) > _SMALL:
             return None
@@ -183,7 +183,7 @@ class HttpFront:
         except TakesTime:
             return None
 
-    async def _in_thread(self, asked: Asked) -> Answered | None:
+    async def _in_thread(self, asked: RestRequest) -> Answered | None:
         """The answer; None if it does not come in time."""
         self._busy += 1
         step = asyncio.get_running_loop().run_in_executor(self._pool, self._rest.answer, asked)

@@ -12,6 +12,7 @@ import codecs
 import itertools
 import json
 import math
+from array import array as packed
 from collections.abc import Mapping
 from typing import Any
 
@@ -369,9 +370,8 @@ def _made(values: list[Any], shape: tuple[int, ...], dtype: DType) -> np.ndarray
         made = np.empty(len(values), object)
         made[:] = values
         return made.reshape(shape)
-    if dtype.name == "float32":
-        with np.errstate(over="ignore"):
-            return np.array(values, np.float64).astype(np.float32).reshape(shape)
+    if dtype.name == "float32":  # what is too large is infinite, about which NumPy would warn
+        return np.frombuffer(packed("f", values), np.float32).reshape(shape)
     if dtype.name in ("int16", "int8", "uint8"):  # what does not fit wraps
         return np.array(values, np.int64).astype(dtype.np_storage).reshape(shape)
     return np.array(values, dtype.np_storage).reshape(shape)

@@ -90,7 +90,7 @@ class Models:
     # ---- requests ----
 
     def using(self, spec: Spec) -> Servable:
-        """The version that a request means; it stays until the `with` that it is used in is over."""
+        """The version that a request means; it stays until the `with` that uses it is over."""
         while True:
             servable = self._find(spec)
             if servable.enter():

@@ -42,8 +42,8 @@ def http_status(code: int) -> int:
     return _HTTP.get(code, 500) if code else 200
 
 
-class Request(NamedTuple):
-    """A request. `deadline`: until when the answer is wanted; `at_once`: only if it takes no time."""
+class RestRequest(NamedTuple):
+    """`deadline`: until when the answer is wanted; `at_once`: only if it takes next to no time."""
 
     method: str
     path: str
@@ -61,11 +61,11 @@ class Rest:
 
     def __init__(self, models: Models, observer: Observer) -> None:
         self._models, self._observer = models, observer
-        self._asking: dict[str, Callable[[Spec, Request, Seen], str]] = {
+        self._asking: dict[str, Callable[[Spec, RestRequest, Seen], str]] = {
             "predict": self._predict, "classify": self._classify, "regress": self._regress,
         }  # fmt: skip
 
-    def answer(self, request: Request) -> Answered:
+    def answer(self, request: RestRequest) -> Answered:
         """The status and the body of the response. TakesTime if it is wanted at once or never."""
         method, path = request.method, request.path
         asked = _ASKING.fullmatch(path) if method == "POST" else None
@@ -82,7 +82,7 @@ class Rest:
         seen.end(0)
         return 200, text
 
-    def _text(self, request: Request, asked: Any, seen: Seen) -> str:
+    def _text(self, request: RestRequest, asked: Any, seen: Seen) -> str:
         if asked and asked[4] in self._asking:
             return self._asking[asked[4]](_spec(*asked.groups()[:3]), request, seen)
         looked = _LOOKING.fullmatch(request.path) if request.method == "GET" else None
@@ -97,7 +97,7 @@ class Rest:
 
     # ---- asking ----
 
-    def _predict(self, spec: Spec, request: Request, seen: Seen) -> str:
+    def _predict(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
         with self._models.using(spec) as servable:
             document = json_requests.parse(request.body)
             key = json_requests.signature_of(document)
@@ -111,10 +111,11 @@ class Rest:
                 _check_patience(request)
             began = time.perf_counter()
             _, answer = inference.predict(servable, key, inputs, (), request.deadline)
+            text = json_text.rows(answer) if by_row else json_text.columns(answer)
             servable.pace.note(step, time.perf_counter() - began)
-        return json_text.rows(answer) if by_row else json_text.columns(answer)
+        return text
 
-    def _classify(self, spec: Spec, request: Request, seen: Seen) -> str:
+    def _classify(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
         _check_patience(request)
         with self._models.using(spec) as servable:
             document = json_requests.parse(request.body)
@@ -123,9 +124,10 @@ class Rest:
                 json_requests.examples_of(document),
             )
             seen.about(servable.name, key, len(examples))
-            return json_text.classes(inference.classify(servable, key, examples, request.deadline).rows())
+            found = inference.classify(servable, key, examples, request.deadline)
+            return json_text.classes(found.rows())
 
-    def _regress(self, spec: Spec, request: Request, seen: Seen) -> str:
+    def _regress(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
         _check_patience(request)
         with self._models.using(spec) as servable:
             document = json_requests.parse(request.body)
@@ -159,7 +161,7 @@ class Rest:
         return f'{{\n"model_spec":{first}\n,\n"metadata": {{"signature_def": {second}\n}}\n}}\n'
 
 
-def _check_patience(request: Request) -> None:
+def _check_patience(request: RestRequest) -> None:
     """TakesTime, if there is none for what comes now."""
     if request.at_once:
         raise TakesTime

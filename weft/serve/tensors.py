@@ -32,6 +32,7 @@ _NUMBERS = {
         (dtypes.int64, "int64_val"),
     )
 }
+_type_of = functools.lru_cache(64)(dtypes.as_dtype)
 NUMBERS = frozenset(dtype for dtype, _ in _NUMBERS.values())
 """Types of arrays whose bytes are those of a TensorProto, or may be."""
 
@@ -103,7 +104,7 @@ def type_name(dtype: DType) -> str:
 
 def check_type(position: int, array: np.ndarray, wanted: DType) -> None:
     """InvalidArgumentError if the tensor is of another type than the signature says."""
-    given = dtypes.as_dtype(array.dtype)
+    given = _type_of(array.dtype)
     if given is not wanted and given != wanted:
         raise errors.InvalidArgumentError(
             None, None,
