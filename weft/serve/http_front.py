@@ -77,7 +77,6 @@ class HttpFront:
         self._raw_headers = [(k.lower().encode(), v.encode()) for k, v in self._headers.items()]
         self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
         self._busy = 0
-        self._answer_rest = self._guarded(self._answer)
         self._metrics_path = metrics_path
         self._site = Starlette(
             routes=[
@@ -93,7 +92,7 @@ class HttpFront:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),
-                Route("/{path:path}", self._answer_rest, methods=_METHODS),
+                Route("/{path:path}", self._elsewhere, methods=_METHODS),
             ]
         )
         self._listener = Listener(self)
@@ -101,7 +100,7 @@ class HttpFront:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """REST goes straight to its answer, as starlette would go after trying every route."""
         if scope["type"] == "http" and self._is_rest(scope["method"], scope["path"]):
-            response = await self._answer_rest(Request(scope, receive))
+            response = await self._answer(scope, receive)
             await response(scope, receive, send)
         else:
             await self._site(scope, receive, send)
@@ -115,28 +114,40 @@ class HttpFront:
         self, endpoint: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
-            refusal = self._identity.refusal(map(_as_text, request.scope["headers"]))
-            if refusal:
-                COMPLAINTS.say(refusal, f"{request.method} {request.url.path[:200]}: {refusal}")
-                return self._failed(errors.UNAUTHENTICATED, refusal)
-            return await endpoint(request)
+            return self._refused(request.scope) or await endpoint(request)
 
         return guarded
+
+    def _refused(self, scope: Any) -> Response | None:
+        """The answer to who may not ask."""
+        refusal = self._identity.refusal(map(_as_text, scope["headers"]))
+        if not refusal:
+            return None
+        path = Request(scope).url.path[:200]
+        COMPLAINTS.say(refusal, f"{scope['method']} {path}: {refusal}")
+        return self._failed(errors.UNAUTHENTICATED, refusal)
 
     def _failed(self, code: int, text: str, status: int | None = None) -> Response:
         return _Answer(json_text.error(text), status or http_status(code), self._raw_headers)
 
     # ---- REST ----
 
-    async def _answer(self, request: Request) -> Response:
-        path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
+    async def _elsewhere(self, request: Request) -> Response:
+        """What no route is for: REST by another way of writing it, or nothing."""
+        return await self._answer(request.scope, request.receive)
+
+    async def _answer(self, scope: Any, receive: Any) -> Response:
+        refused = self._refused(scope)
+        if refused is not None:
+            return refused
+        path = scope.get("raw_path", b"").decode("latin-1") or Request(scope).url.path
         path = path.partition("?")[0]
         if not _REST.fullmatch(path):
             return PlainTextResponse("Not Found", 404)
-        if request.method == "OPTIONS":
-            return self._preflight(request)
+        if scope["method"] == "OPTIONS":
+            return self._preflight(Request(scope))
         try:
-            body = await self._body(request)
+            body = await self._body(scope, receive)
         except ClientDisconnect:
             return Response(status_code=499)
         if body is None:
@@ -146,17 +157,23 @@ class HttpFront:
             return self._failed(errors.RESOURCE_EXHAUSTED, text, 413)
         if self._busy >= self._limits.calls:
             return self._failed(errors.RESOURCE_EXHAUSTED, "Concurrent request limit exceeded!")
-        return await self._run(request.method, path, body)
+        until = time.monotonic() + self._limits.seconds
+        asked = RestRequest(scope["method"], path, body, until, True)
+        answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
+        if answered is None:
+            return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
+        status, text = answered
+        return _Answer(text, status, self._raw_headers)
 
-    async def _body(self, request: Request) -> bytes | None:
+    async def _body(self, scope: Any, receive: Any) -> bytes | None:
         """The body; None if it is too large, of which no more than the limit is kept."""
         most = self._limits.body
-        said = next((v for k, v in request.scope["headers"] if k == b"content-length"), b"")
+        said = next((v for k, v in scope["headers"] if k == b"content-length"), b"")
         if said.isdigit() and int(said) > most:
             return None
         chunks, size, more = [], 0, True
         while more:
-            part = await request.receive()
+            part = await receive()
             if part["type"] == "http.disconnect":
                 raise ClientDisconnect
             chunks.append(part.get("body", b""))
@@ -164,15 +181,6 @@ class HttpFront:
             if size > most:
                 return None
         return b"".join(chunks)
-
-    async def _run(self, method: str, path: str, body: bytes) -> Response:
-        until = time.monotonic() + self._limits.seconds
-        asked = RestRequest(method, path, body, until, at_once=True)
-        answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
-        if answered is None:
-            return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
-        status, text = answered
-        return _Answer(text, status, self._raw_headers)
 
     def _at_once(self, asked: RestRequest) -> Answered | None:
         """The answer; None if it may take so long that others would have to wait for theirs."""
