@@ -19,7 +19,10 @@ from weft.core.dtypes import DType
 from weft.graph.tensor_proto import array_to_proto
 
 # Types whose packed elements are the bytes of the array: their field in TensorProto, and order.
-_AS_THEY_ARE = {"float32": (5, np.dtype("<f4")), "float64": (6, np.dtype("<f8"))}
+_AS_THEY_ARE: dict[str, tuple[int, np.dtype[Any]]] = {
+    "float32": (5, np.dtype("<f4")),
+    "float64": (6, np.dtype("<f8")),
+}
 _SMALL = 1 << 16  # bytes
 # Types whose elements are bytes in memory as they are in `tensor_content`, by number; and where
 # they are if not there.

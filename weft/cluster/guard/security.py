@@ -13,7 +13,7 @@ import os
 import socket
 import ssl
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
