@@ -346,7 +346,7 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.core.no_dependency weft.lib.keras.engine.tracking:
+        weft.core.no_dependency weft.core.tracks weft.lib.keras.engine.tracking:
         base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
