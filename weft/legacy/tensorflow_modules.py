@@ -469,7 +469,9 @@ contrib.eager.python
 contrib.factorization.python
 contrib.factorization.python.ops
     tf.contrib.factorization raw: clustering_ops
-    tf.contrib.factorization: factorization_ops kmeans
+    tf.contrib.factorization: factorization_ops gmm kmeans wals
+    weft.lib.contrib.factorization.mixtures: gmm_ops
+    raw: gen_factorization_ops
 contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
     tf.contrib.framework: checkpoint_utils experimental graph_util tensor_util
@@ -676,6 +678,7 @@ contrib.data.python.ops: tf.contrib.data
 contrib.estimator.python
 contrib.estimator.python.estimator: tf.contrib.estimator
     tf.contrib.estimator: early_stopping export exporter extenders head hooks logit_fns multi_head
+        rnn saved_model_estimator
 contrib.feature_column.python
 contrib.feature_column.python.feature_column
     tf.contrib.feature_column: sequence_feature_column
@@ -728,7 +731,8 @@ python.estimator.canned
     weft.lib.estimator.heads.keys: metric_keys prediction_keys
 python.estimator.head
     tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
-        multi_label_head regression_head sequential_head
+        multi_label_head regression_head
+    weft.lib.estimator.heads.sequential: sequential_head
 python.estimator.export
     tf.estimator.export: export export_lib export_output
 python.estimator.inputs
