@@ -445,7 +445,7 @@ contrib.cudnn_rnn.python
 contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
     tf.contrib.cudnn_rnn: cudnn_rnn
 contrib.cudnn_rnn.python.ops
-    tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
+    weft.lib.contrib.cudnn_rnn.opaque tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
 contrib.crf.python
 contrib.crf.python.ops
     tf.contrib.crf: crf
