@@ -484,6 +484,13 @@ contrib.gan.python.losses: tf.contrib.gan.losses
 contrib.gan.python.losses.python
     tf.contrib.gan.losses.wargs: losses_impl losses_wargs
     tf.contrib.gan.losses: tuple_losses tuple_losses_impl
+contrib.gan.python.eval: tf.contrib.gan.eval
+contrib.gan.python.eval.python
+    weft.lib.contrib.gan.eval.classifier_metrics weft.lib.contrib.gan.eval.classifiers:
+        classifier_metrics classifier_metrics_impl
+    weft.lib.contrib.gan.eval.eval_utils: eval_utils eval_utils_impl
+    weft.lib.contrib.gan.eval.sliced_wasserstein: sliced_wasserstein sliced_wasserstein_impl
+    weft.lib.contrib.gan.eval.summaries: summaries summaries_impl
 contrib.gan.python.features: tf.contrib.gan.features
 contrib.gan.python.estimator: tf.contrib.gan.estimator
 contrib.grid_rnn.python
