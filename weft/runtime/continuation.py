@@ -91,22 +91,23 @@ class _Run:
 
     def start(self, at: Stop | None) -> Any:
         self.executor.enter()
-        return self._guarded(lambda: self.executor.begin(at))
+        return self._run(partial(self.executor.begin, at))
 
-    def _go_on(self) -> Any:
-        return self._guarded(lambda: None)
+    def _go_on(self, _: Any) -> Any:
+        return self._run(None)
 
-    def _guarded(self, begin: Callable[[], None]) -> Any:
-        executor, inbox = self.executor, self.executor.inbox
+    def _run(self, begin: Callable[[], None] | None) -> Any:
+        executor = self.executor
         try:
-            begin()
+            if begin is not None:
+                begin()
             while not executor.advance():
                 promise = self._promise()
                 if promise is not None:
                     return promise
-            outputs = inbox.ends.kept(self.finish(executor.outcome()))
+            outputs = executor.inbox.ends.kept(self.finish(executor.outcome()))
         except BaseException:
-            inbox.withdraw()
+            executor.inbox.withdraw()
             executor.leave()
             raise
         executor.leave()
@@ -114,13 +115,12 @@ class _Run:
 
     def _promise(self) -> Deferred | None:
         """One that is kept as soon as the run can go on; None if it can."""
-        promise = Deferred(then=lambda _: self._go_on())
-        promise.on_cancel = lambda: self._cancel(promise)
-        ends = self.executor.inbox.ends
-        promise.at_end = ends.take()
-        if self.executor.inbox.sleep(lambda: promise.complete(())):
+        inbox = self.executor.inbox
+        promise = Deferred(then=self._go_on, at_end=inbox.ends.take())
+        promise.on_cancel = partial(self._cancel, promise)
+        if inbox.sleep(partial(promise.complete, ())):
             return promise
-        ends.add(promise)
+        inbox.ends.add(promise)
         return None
 
     def _cancel(self, promise: Deferred) -> None:
