@@ -55,7 +55,7 @@ def load() -> Any:
         with _lock:
             if _jax is None:
                 heed_ignored_interrupts()  # of its own callbacks, while it is imported, too
-                jax = import_hushed()
+                jax = interruptible(import_hushed)  # an interrupt of its modules' start is a crash
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 use_several_hosts(jax)
