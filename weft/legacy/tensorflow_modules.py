@@ -446,7 +446,7 @@ contrib.cudnn_rnn.python
 contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
     tf.contrib.cudnn_rnn: cudnn_rnn
 contrib.cudnn_rnn.python.ops
-    tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
+    weft.lib.contrib.cudnn_rnn.opaque tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
 contrib.crf.python
 contrib.crf.python.ops
     tf.contrib.crf: crf
@@ -470,7 +470,9 @@ contrib.eager.python
 contrib.factorization.python
 contrib.factorization.python.ops
     tf.contrib.factorization raw: clustering_ops
-    tf.contrib.factorization: factorization_ops kmeans
+    tf.contrib.factorization: factorization_ops gmm kmeans wals
+    weft.lib.contrib.factorization.mixtures: gmm_ops
+    raw: gen_factorization_ops
 contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
     tf.contrib.framework: checkpoint_utils experimental graph_util tensor_util
@@ -483,6 +485,13 @@ contrib.gan.python.losses: tf.contrib.gan.losses
 contrib.gan.python.losses.python
     tf.contrib.gan.losses.wargs: losses_impl losses_wargs
     tf.contrib.gan.losses: tuple_losses tuple_losses_impl
+contrib.gan.python.eval: tf.contrib.gan.eval
+contrib.gan.python.eval.python
+    weft.lib.contrib.gan.eval.classifier_metrics weft.lib.contrib.gan.eval.classifiers:
+        classifier_metrics classifier_metrics_impl
+    weft.lib.contrib.gan.eval.eval_utils: eval_utils eval_utils_impl
+    weft.lib.contrib.gan.eval.sliced_wasserstein: sliced_wasserstein sliced_wasserstein_impl
+    weft.lib.contrib.gan.eval.summaries: summaries summaries_impl
 contrib.gan.python.features: tf.contrib.gan.features
 contrib.gan.python.estimator: tf.contrib.gan.estimator
 contrib.grid_rnn.python
@@ -677,6 +686,7 @@ contrib.data.python.ops: tf.contrib.data
 contrib.estimator.python
 contrib.estimator.python.estimator: tf.contrib.estimator
     tf.contrib.estimator: early_stopping export exporter extenders head hooks logit_fns multi_head
+        rnn saved_model_estimator
 contrib.feature_column.python
 contrib.feature_column.python.feature_column
     tf.contrib.feature_column: sequence_feature_column
@@ -729,7 +739,8 @@ python.estimator.canned
     weft.lib.estimator.heads.keys: metric_keys prediction_keys
 python.estimator.head
     tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
-        multi_label_head regression_head sequential_head
+        multi_label_head regression_head
+    weft.lib.estimator.heads.sequential: sequential_head
 python.estimator.export
     tf.estimator.export: export export_lib export_output
 python.estimator.inputs
