@@ -363,6 +363,13 @@ def test_what_is_assigned_to_a_part_of_a_variable() -> None:
     assert matrix[-1, ::-1].assign([1.0, 2.0, 3.0]).numpy().tolist() == [[1, 2, 3], [3, 2, 1]]
 
 
+def test_names_that_programs_ask_for_differ(graph: EagerExecution) -> None:
+    with tf.name_scope("scope"):
+        names = [graph.unique_name(name) for name in ("slot", "slot", "slot", "other")]
+        assert tf.constant(1, name="slot").op.name == tf.constant(2, name="slot").op.name
+    assert names == ["slot", "slot_1", "slot_2", "other"]
+
+
 def test_a_critical_section_is_left_also_after_an_error() -> None:
     section = tf.CriticalSection()
     counter = tf.Variable(0.0)

@@ -387,6 +387,8 @@ def test_attributes_behind_public_ones() -> None:
     )
     assert known == 2
     assert tf.test.TestCase()._GetNdArray([1]).shape == (1,)
+    assert two.op._output_types == [tf.int32.as_datatype_enum]
+    assert two.graph._nodes_by_name[two.op.name] is two.op
 
 
 def test_modes() -> None:

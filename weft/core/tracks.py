@@ -20,7 +20,8 @@ class Tracks:
 
     @property
     def _unconditional_dependency_names(self) -> dict[str, Any]:
-        return self.__dict__.setdefault(NAMED, {})
+        found: dict[str, Any] = self.__dict__.setdefault(NAMED, {})
+        return found
 
     @property
     def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
