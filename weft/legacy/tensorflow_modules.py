@@ -432,7 +432,10 @@ contrib.boosted_trees.proto
     weft.protos.contrib_trees: learner_pb2 tree_config_pb2
 contrib.boosted_trees.estimator_batch
     weft.lib.contrib.boosted_trees.estimators: estimator
-    weft.lib.contrib.boosted_trees.model: model trainer_hooks
+    weft.lib.contrib.boosted_trees.dnn_combined: dnn_tree_combined_estimator
+    weft.lib.contrib.boosted_trees.distillation_loss: distillation_loss
+    weft.lib.contrib.boosted_trees.model: model
+    weft.lib.contrib.boosted_trees.trainer_hooks: trainer_hooks
 contrib.boosted_trees.python
 contrib.boosted_trees.python.utils
     weft.lib.contrib.boosted_trees.losses: losses

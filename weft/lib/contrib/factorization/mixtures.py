@@ -163,7 +163,7 @@ class GmmAlgorithm:
 
     def _diagonal_logs(self, rows: Tensor) -> Tensor:
         """The logarithms of densities, [points, classes], with variances alone."""
-        variances = self._covs + MIN_VARIANCE
+        variances: Any = self._covs + MIN_VARIANCE  # type: ignore[operator]
         log_det = math.reduce_sum(math.log(variances), 1, keepdims=True)
         squares = math.squared_difference(rows, self._means)
         scaled = math.matmul(squares, array.expand_dims(1.0 / variances, 2))

@@ -53,7 +53,7 @@ class Batch(NamedTuple):
     transposed: bool
     solved_ids: Tensor
     read_ids: Tensor
-    count: Tensor
+    rows: Tensor
 
     @classmethod
     def of(cls, given: SparseTensor, transposed: bool) -> Batch:
@@ -107,7 +107,7 @@ def _weighted(
         batch.entries.indices,
         batch.entries.values,
         [],
-        batch.count,
+        batch.rows,
         batch.transposed,
         name="wals_compute_partial_lhs_rhs",
     )
@@ -138,13 +138,13 @@ def _losses(
     """(loss, regularization, sum of weights), as if all rows were like those of the batch."""
     entries = batch.upright()
     values = raw.MaskedMatmul(found, right, entries.indices, False, True)
-    product = SparseTensor(entries.indices, values, entries.dense_shape)
+    product: Any = SparseTensor(entries.indices, values, entries.dense_shape)
     rest = math.square(sparse_add(entries, product * (-1)))
     by_row, by_col = constant(0.0), constant(0.0)
     if weights is not None:
         by_row, by_col = array.expand_dims(weights[0], 1), array.expand_dims(weights[1], 0)
     gramian = math.matmul(found, found, transpose_a=True)
-    scale = problem.total_rows / math.cast(batch.count, dtypes.float32)
+    scale = problem.total_rows / math.cast(batch.rows, dtypes.float32)
     # Entries that were not observed are in the product of the gramians alone.
     everywhere = (
         sparse_reduce_sum(rest)

@@ -23,14 +23,15 @@ def parameters(model: Any, seed: int | None) -> dict[Any, Any]:
     _check_univariate(model)
     if seed:
         np.random.seed(seed)
-    size, noises = convert_to_tensor(model.get_noise_transform()).shape.as_list()
+    transform: Any = convert_to_tensor(model.get_noise_transform())
+    size, noises = map(int, transform.shape)
     variances = 1.0 / np.random.gamma(shape=10.0, scale=10.0, size=[noises])
     drawn = {
         "prior_state_mean": np.random.normal(size=[size]),
         "state_transition_noise_covariance": np.diag(variances),
         "prior_state_var": np.zeros([size, size]),
     }
-    found = {getattr(model, name): value for name, value in drawn.items()}
+    found: dict[Any, Any] = {getattr(model, name): value for name, value in drawn.items()}
     if model._configuration.use_observation_noise:
         variance = 1.0 / np.random.gamma(shape=4, scale=4)
         found[model._observation_noise_covariance] = [[variance]]
