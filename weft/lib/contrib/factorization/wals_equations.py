@@ -12,7 +12,6 @@ from weft.graph.op_def import raw
 from weft.graph.slices import SparseTensor
 from weft.ops.array import array
 from weft.ops.control.check import assert_less_equal
-from weft.ops.control.cond import cond
 from weft.ops.linalg.linalg import matrix_solve
 from weft.ops.math import math
 from weft.ops.math.reduce import trace
@@ -116,16 +115,13 @@ def _weighted(
 
 
 def _row_weights(problem: Problem, batch: Batch) -> Tensor:
-    given, ids = problem.given_weights, batch.solved_ids
-    if given is None:
+    ids = batch.solved_ids
+    if problem.given_weights is None:
         return embedding_lookup(problem.row_weights, ids, partition_strategy="div")
-    count = array.shape(ids)[0]
+    given = math.cast(problem.given_weights, dtypes.float32)
     with control_dependencies([assert_less_equal(array.rank(given), 1)]):
-        return cond(
-            math.equal(array.rank(given), 0),
-            lambda: array.ones([count]) * given,
-            lambda: math.cast(given, dtypes.float32),
-        )
+        # One number becomes one for each row; a vector stays as it is.
+        return given * array.ones(array.shape(ids))
 
 
 def _col_weights(problem: Problem, batch: Batch) -> Tensor:

@@ -38,9 +38,9 @@ class _TensorTable:
         return array.reshape(found, array.concat([array.shape(keys), self._shape], 0))
 
     def insert(self, keys: Tensor, values: Tensor) -> Any:
-        flat = array.reshape(keys, [-1])
-        rows = array.reshape(values, [array.shape(flat)[0], -1])
-        return self._table.insert(flat, rows)
+        count = array.size(keys)
+        rows = array.reshape(values, [count, -1])
+        return self._table.insert(array.reshape(keys, [count]), rows)
 
 
 class ChainingStateManager(FilteringOnlyStateManager):

@@ -95,10 +95,9 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
     # ---- windows ----
 
     def get_batch_loss(self, features: Any, mode: str, state: Any) -> ModelOutputs:
-        loss, states, outputs = self.per_step_batch_loss(features, mode, state)
-        end = nest.map_structure(lambda each: each[:, -1], states)
-        outputs["observed"] = features[VALUES]
-        return ModelOutputs(loss, end, outputs, features[TIMES])
+        loss, states, told = self.per_step_batch_loss(features, mode, state)
+        told = {**told, "observed": features[VALUES]}
+        return ModelOutputs(loss, nest.map_structure(_at_the_end, states), told, features[TIMES])
 
     def per_step_batch_loss(self, features: Any, mode: str, state: Any) -> tuple[Any, Any, Outputs]:
         """(mean loss of a value, states after all times, outputs at all times)"""
@@ -213,8 +212,12 @@ def _unrolled(advance: Callable[..., Any], state: Any, length: int) -> Any:
                  for rows in (kept, told))  # fmt: skip
 
 
+def _at_the_end(each: Tensor) -> Tensor:
+    """The last of what is there for each time, [batch, times, ...]."""
+    return each[:, -1]
+
+
 def _by_series(each: Any) -> Tensor:
     """What was written at each time, as [batch, times, ...]."""
-    stacked = each.stack()
-    order = array.concat([[1, 0], math.range(2, array.rank(stacked))], 0)
-    return array.transpose(stacked, perm=order)
+    rows: Any = each.stack()
+    return array.transpose(rows, [1, 0, *range(2, rows.shape.ndims)])

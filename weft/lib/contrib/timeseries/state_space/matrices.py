@@ -88,9 +88,9 @@ def transform_to_covariance_matrices(input_vectors: Any, matrix_size: int) -> Te
 def clip_covariance(covariance: Any, maximum_variance_ratio: Any, minimum_variance: Any) -> Tensor:
     """A covariance whose variances are not too different, and not too small."""
     variances = matrix_diag_part(covariance)
-    largest = math.reduce_max(variances, axis=-1, keepdims=True)
-    kept = math.maximum(variances, largest / maximum_variance_ratio)
-    return matrix_set_diag(covariance, math.maximum(kept, minimum_variance))
+    share = math.reduce_max(variances, axis=-1, keepdims=True) / maximum_variance_ratio
+    least = math.maximum(share, minimum_variance)
+    return matrix_set_diag(covariance, math.maximum(variances, least))
 
 
 def log_noninformative_covariance_prior(covariance: Any) -> Tensor:
@@ -103,11 +103,10 @@ def log_noninformative_covariance_prior(covariance: Any) -> Tensor:
 
 def mvn_tril_log_prob(loc: Any, scale_tril: Any, x: Any) -> Tensor:
     """The logarithm of the density of a Gaussian, by the factor of its covariance."""
-    away = matrix_triangular_solve(scale_tril, (x - loc)[..., None])[..., 0]
-    log_det = 2.0 * math.reduce_sum(math.log(matrix_diag_part(scale_tril)), axis=-1)
-    size = math.cast(array.shape(scale_tril)[-1], log_det.dtype)
-    squares = math.reduce_sum(math.square(away), axis=-1)
-    return -0.5 * (squares + size * numbers.log(2.0 * numbers.pi) + log_det)
+    away = array.expand_dims(x - loc, -1)
+    independent = array.squeeze(matrix_triangular_solve(scale_tril, away), [-1])
+    widths = math.log(matrix_diag_part(scale_tril)) + 0.5 * numbers.log(2.0 * numbers.pi)
+    return -math.reduce_sum(0.5 * math.square(independent) + widths, axis=-1)
 
 
 def entropy_matched_cauchy_scale(covariance: Any) -> Tensor:

@@ -84,12 +84,14 @@ class StateSpaceModel(StateSpaceParameters):
     # ---- one time ----
 
     def _imputation_step(self, current_times: Any, state: Any) -> Any:
-        mean, covariance, last = state
-        gaps = math.maximum(current_times - last, 0)
+        *belief, last = state
+        gaps, filter_ = math.maximum(current_times - last, 0), self._kalman_filter
         transitions, noise = self._for_gaps(gaps)
-        mean = self._kalman_filter.predict_state_mean(mean, transitions)
-        covariance = self._kalman_filter.predict_state_var(covariance, transitions, noise)
-        return mean, covariance, last + gaps
+        return (
+            filter_.predict_state_mean(belief[0], transitions),
+            filter_.predict_state_var(belief[1], transitions, noise),
+            last + gaps,
+        )
 
     def _prediction_step(self, current_times: Any, state: Any) -> tuple[Any, Outputs]:
         mean, covariance, last = state

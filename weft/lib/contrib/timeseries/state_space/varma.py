@@ -33,10 +33,10 @@ class VARMA(StateSpaceModel):
         moving_average_order: int,
         configuration: StateSpaceModelConfiguration = StateSpaceModelConfiguration(),  # noqa: B008
     ) -> None:
-        self.ar_order, self.ma_order = autoregressive_order, moving_average_order
-        self.state_num_blocks = max(autoregressive_order, moving_average_order + 1)
         super().__init__(configuration)
-        self.state_dimension = self.state_num_blocks * self.num_features
+        self.ar_order, self.ma_order = orders = autoregressive_order, moving_average_order
+        blocks = max(orders[0], orders[1] + 1)
+        self.state_num_blocks, self.state_dimension = blocks, blocks * self.num_features
 
     def _define_parameters(self, observation_transition_tradeoff_log: Any = None) -> None:
         size = self.num_features
@@ -52,11 +52,11 @@ class VARMA(StateSpaceModel):
 
     def get_state_transition(self) -> Tensor:
         """A new value out of the last ones, which all move down by one place."""
-        missing = self.state_num_blocks - self.ar_order
-        padded = pad(self.ar_coefs, [[0, 0], [0, 0], [0, missing]])
-        new = array.reshape(padded, [self.num_features, self.state_dimension])
-        moved = pad(self._identity(self.state_num_blocks - 1), [[0, 0], [0, self.num_features]])
-        return array.concat([new, moved], axis=0)
+        size, blocks = self.num_features, self.state_num_blocks
+        none = array.zeros([size, size, blocks - self.ar_order], self.dtype)
+        new = array.reshape(array.concat([self.ar_coefs, none], 2), [size, -1])
+        moved = self._identity(blocks)[:-size]
+        return array.concat([new, moved], 0)
 
     def get_noise_transform(self) -> Tensor:
         """Noise counts now, and in the values after."""
