@@ -379,6 +379,13 @@ def test_attributes_behind_public_ones() -> None:
         two.graph._c_graph, two._as_tf_output()
     )
     assert known == 2
+    # Also what `tf.get_static_value` does not look through, so that programs choose a branch.
+    later = tf.where(tf.rank([[1]]) < 2, two + 1, two)
+    assert tf.get_static_value(later) is None
+    known = pywrap_tensorflow.TF_TryEvaluateConstant_wrapper(
+        later.graph._c_graph, later._as_tf_output()
+    )
+    assert known == 2
     assert tf.test.TestCase()._GetNdArray([1]).shape == (1,)
 
 

@@ -49,6 +49,21 @@ def test_same_values_however_it_runs(name, use_resource, monkeypatch) -> None:
     np.testing.assert_allclose(after(True), after(False), rtol=1e-5)
 
 
+@pytest.mark.parametrize("compile_all", [True, False])
+def test_an_update_that_waits_for_the_host_gets_no_row_too_many(compile_all, monkeypatch) -> None:
+    if compile_all:
+        monkeypatch.setattr("weft.runtime.xla.region.CALL_COST", -1e9)
+    table = tf.get_variable("table", initializer=np.ones([5, 2], np.float32), use_resource=True)
+    loss = tf.reduce_sum(tf.square(tf.gather(table, tf.placeholder(tf.int32, [4], "ids"))))
+    rate = tf.reshape(tf.py_func(lambda _: np.float32(0.25), [loss], tf.float32), [])
+    train = tf.train.ProximalGradientDescentOptimizer(rate).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(4):
+            session.run(train, {"ids:0": [1, 1, 3, 1]})
+        np.testing.assert_array_equal(session.run(table)[:, 0], [1, 0.0625, 1, 0.0625, 1])
+
+
 def test_what_is_rewritten() -> None:
     train, *_ = training("adagrad", True)
     (part,) = prepare([], [], [train])

@@ -44,6 +44,11 @@ def test_tensors_are_compared_by_value(v2: None) -> None:
         _ = x == tf.constant([1, 2, 3])
 
 
+def test_numbers_beside_tensors(v2: None) -> None:
+    x = tf.constant(3, tf.int16)
+    assert [(x + 1).numpy(), (1 - x).numpy(), tf.equal(x, 0).numpy()] == [4, -2, False]
+
+
 def test_variables_are_compared_by_value(v2: None) -> None:
     v = tf.Variable([1.0, 2.0])
     assert (v == [1.0, 0.0]).numpy().tolist() == [True, False]

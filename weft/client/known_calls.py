@@ -90,9 +90,9 @@ class KnownCall:
     def __init__(self, op: Operation, args: Args, named: Named) -> None:
         self.attrs, self.dtype = dict(op.attrs), op.outputs[0].dtype
         self.places = _places(op, args, named)
-        # How many inputs there are, if they are the first arguments.
-        count = len(self.places)
-        self._leading = count if self.places == list(range(count)) else 0
+        # How many inputs there are, if they are the first arguments. Tensors compare by value.
+        leads = all(type(at) is int and at == i for i, at in enumerate(self.places))
+        self._leading = len(self.places) if leads else 0
         self.call = _bare(op)
         self._looked: set[int] | None = set()  # inputs; None: the rule looks at more than values
         # The way to compute, for each of the shapes that the rule allows.

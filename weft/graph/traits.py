@@ -111,8 +111,9 @@ class Movement:
     output has elements of the inputs, in other places. `keeps_places`: each element of the output
     is that of the input in its place. `gathers_rows`: the second input chooses rows.
     `updates_rows`: so it does of a variable, which changes there; compiled, it drops rows out of
-    range. `measures`: the shape, size or rank of the inputs. `of_shapes`: the output follows from
-    the shapes of the inputs. `is_free`: it takes no time at all.
+    range. `pads_rows`: compiled, it gives rows too many, for such updates to drop. `measures`: the
+    shape, size or rank of the inputs. `of_shapes`: the output follows from the shapes of the
+    inputs. `is_free`: it takes no time at all.
     """
 
     is_identity: bool = False
@@ -124,6 +125,7 @@ class Movement:
     keeps_places: bool = False
     gathers_rows: bool = False
     updates_rows: bool = False
+    pads_rows: bool = False
     measures: str | None = None
     of_shapes: bool = False
     is_free: bool = False
@@ -173,6 +175,7 @@ READS_VARIABLE = HANDS_ON | Traits(reads_variable=True)
 ASSIGNS = HANDS_ON | Traits(assigns=True)
 GATHERS_ROWS = Traits(gathers_rows=True)
 UPDATES_ROWS = Traits(updates_rows=True)
+PADS_ROWS = Traits(pads_rows=True)
 OF_SHAPES = Traits(of_shapes=True)
 ELEMENTWISE = Traits(elementwise=True)
 

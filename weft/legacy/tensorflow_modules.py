@@ -251,7 +251,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.random: stateless_random_ops
     tf tf.strings: string_ops
     weft.lib.summary.summary weft.legacy.internals.summary_op_util: summary_op_util
-    weft.lib.summary.summary_ops_v2: summary_ops_v2
+    weft.lib.summary.summary_ops_v2 weft.lib.summary.event_writers weft.lib.summary.write
+        weft.lib.summary.recording weft.lib.summary.traces: summary_ops_v2
     tf weft.ops.state.variable_scope: variable_scope
     tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
     weft.ops.scores.weights tf: weights_broadcast_ops
@@ -345,7 +346,7 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.core.no_dependency weft.lib.keras.engine.tracking:
+        weft.core.no_dependency weft.core.tracks weft.lib.keras.engine.tracking:
         base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops

@@ -14,7 +14,7 @@ from weft.core import errors
 from weft.core.deferred import Deferred, Ends, Sink
 from weft.runtime.executor import Executor, Stop, with_iteration
 from weft.runtime.host.interpret import Observer
-from weft.runtime.limits import RunningSteps, deadline_scope, in_session
+from weft.runtime.limits import RunningSteps, limits
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import TaskGraph
 from weft.runtime.threads import Job
@@ -34,6 +34,16 @@ class StepContext(NamedTuple):
     def only_running(self) -> bool:
         """Whether a step can end only by itself, or with its session."""
         return self.observe is None and self.deadline is None and self.rendezvous is None
+
+    def apply_to(self, call: Callable[[], Any]) -> Any:
+        """Calls it on this thread; loops inside stop at the deadline, or with the session."""
+        before = limits.running, limits.deadline
+        limits.running = before[0] if self.running is None else self.running
+        limits.deadline = self.deadline
+        try:
+            return call()
+        finally:
+            limits.running, limits.deadline = before
 
     def executor(self, tasks: TaskGraph, values: list[Any], by_tokens: bool = False) -> Executor:
         kind = TokenExecutor if by_tokens or tasks.has_tokens else Executor
@@ -62,8 +72,7 @@ class Continuation:
     def go(self, begin: Callable[[], Any]) -> None:
         """Runs it on this thread, up to where it has to wait, or to its end."""
         try:
-            with in_session(self._limits.running), deadline_scope(self._limits.deadline):
-                found = begin()
+            found = self._limits.apply_to(begin)
         except Exception as error:
             self._done(None, error)
             return
@@ -105,7 +114,9 @@ class _Run:
                 promise = self._promise()
                 if promise is not None:
                     return promise
-            outputs = executor.inbox.ends.kept(self.finish(executor.outcome()))
+            outputs = self.finish(executor.outcome())
+            if executor.inbox.ends:
+                outputs = executor.inbox.ends.kept(outputs)
         except BaseException:
             executor.inbox.withdraw()
             executor.leave()

@@ -164,10 +164,12 @@ class Executor:
                     promise = task.run(iteration.values)
         except Exception as error:
             raise_from(with_iteration(error, task, frame, iteration), error)
-        if promise is None:
-            self._done(task, frame, iteration)
-        else:
+        if promise is not None:
             self.inbox.expect(promise, task, frame, iteration)
+        elif self.observe is None:
+            self.finish(task, frame, iteration)
+        else:
+            self._done(task, frame, iteration)
 
     def receive(self) -> None:
         """Takes the next result that arrives."""

@@ -19,7 +19,7 @@ from weft.cluster.transport.grpc_connection import (
 )
 from weft.cluster.transport.methods import status_of
 from weft.protos.serving import message
-from weft.serve.observe import Observer
+from weft.serve.observe import Observer, Seen
 from weft.serve.requests import Requests
 
 _PREDICTION = "/tensorflow.serving.PredictionService/"
@@ -156,7 +156,7 @@ def _answering(path: str, method: Any, observer: Observer) -> Callable[[bytes, A
     def call(data: bytes, context: Any) -> bytes:
         left = context.time_remaining()
         deadline = time.monotonic() + left if left is not None and left < _FOREVER else None
-        seen = observer.begin(name, "GRPC", len(data))
+        seen = Seen(observer, name, "GRPC", len(data))
         try:
             answer: bytes = method(data, deadline, seen.about)
         except Exception as error:

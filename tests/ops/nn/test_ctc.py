@@ -83,3 +83,12 @@ def test_unique_labels(sess):
     labels, places = sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3], [5, 6, 7, 8]]))
     assert labels.tolist() == [[3, 4, 0, 0], [5, 6, 7, 8]]
     assert places.tolist() == [[0, 1, 1, 0], [0, 1, 2, 3]]
+
+
+def test_a_prefix_that_was_driven_out_before_its_turn_does_not_grow(sess):
+    """As TensorFlow: [1] makes room for [0] in the second frame, and there is no [1, 0] then."""
+    scores = np.array([[[-9.0, 0.0, 0.2]], [[3.0, -9.0, -1.0]]], np.float32)
+    found = tf.nn.ctc_beam_search_decoder(scores, [2], beam_width=2, top_paths=2)
+    paths, log_probability = sess.run(found)
+    assert [path.values.tolist() for path in paths] == [[0], []]
+    np.testing.assert_allclose(log_probability, [[-0.61635, -4.61635]], rtol=1e-5)

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import device
+from weft.graph.graph import device, get_default_graph
 from weft.graph.op_def import OpDef, raw
 from weft.lib.data import nest
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
@@ -14,6 +14,8 @@ from weft.lib.data.options import Options
 from weft.lib.data.random_seed import get_seed
 from weft.lib.data.sources import range_
 from weft.lib.data.structure import convert_legacy_structure, flat_tensor_shapes, flat_tensor_types
+from weft.lib.platform.behavior import v2_behavior_enabled
+from weft.ops.kit.eager import executing_eagerly
 
 _MAX_INT64 = 2**63 - 1
 
@@ -54,9 +56,17 @@ def cache(dataset: Dataset, filename: Any) -> Dataset:
     return unary(raw.CacheDataset, dataset, name)
 
 
+def _outlives_iterators() -> bool:
+    """Whether a dataset is made once, and not whenever an iterator is initialized."""
+    return executing_eagerly() or get_default_graph().building_function
+
+
 def shuffle(dataset: Dataset, buffer_size: Any, seed: Any, reshuffle: bool | None) -> Dataset:
     size = int64(buffer_size, "buffer_size")
     anew = True if reshuffle is None else reshuffle
+    if anew and v2_behavior_enabled() and _outlives_iterators():
+        generator, _ = raw.AnonymousRandomSeedGenerator(*get_seed(seed))
+        return unary(raw.ShuffleDatasetV2, dataset, size, generator)
     return unary(raw.ShuffleDataset, dataset, size, *get_seed(seed), reshuffle_each_iteration=anew)
 
 

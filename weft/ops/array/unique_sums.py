@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.op_def import op
+from weft.graph.traits import PADS_ROWS
 from weft.ops.kit.row_updates import Mentions, mark_named_once, sorted_indices
 
 Array = Any
@@ -23,6 +24,7 @@ Array = Any
     outputs="sums: T, rows: Tindices",
     attrs="T: numbertype, Tindices: indextype",
     shape=lambda c: [c.dims(0) and (None, *c.dims(0)[1:]), (None,)],
+    traits=PADS_ROWS,
 )
 def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
     from jax import lax

@@ -44,8 +44,8 @@ class Opening(CallingIterator):
             raise invalid("Function must return a single scalar of dtype DT_VARIANT.")
         return found[0]
 
-    def open(self, element: Element) -> Iterator:
-        return self.dataset(element).open(self.scope)
+    def open(self, element: Element, number: int) -> Iterator:
+        return self.dataset(element).open(self.scope.at("each", number))
 
 
 class FlatMap(Flattening):
@@ -56,11 +56,12 @@ class FlatMap(Flattening):
 
 
 class FlatMapped(Opening):
-    state = ("element",)
+    state = ("element", "count")
 
     def __init__(self, input: Iterator, function: Captured, scope: Scope) -> None:
         super().__init__(input, function, scope)
         self.element: Any = None
+        self.count = 0
         self.current: Iterator | None = None
 
     def parts(self) -> Sequence[Iterator | None]:
@@ -70,7 +71,7 @@ class FlatMapped(Opening):
         self.input.restore(saved[0])
         self.current = None
         if saved[1] is not None:
-            self.current = self.open(self.element)
+            self.current = self.open(self.element, self.count)
             self.current.restore(saved[1])
 
     def next(self) -> Any:
@@ -79,7 +80,8 @@ class FlatMapped(Opening):
                 self.element = self.input.next()
                 if self.element is None:
                     return None
-                self.current = self.open(self.element)
+                self.count += 1
+                self.current = self.open(self.element, self.count)
             found = self.current.next()
             if found is not None:
                 return found
@@ -152,15 +154,15 @@ class Interleaved(Opening):
         self.iterators = [None] * self.cycle
         for i, state in enumerate(saved[1:]):
             if state is not None:
-                self.iterators[i] = self.open(self.elements[i])
+                self.iterators[i] = self.open(self.elements[i], i)
                 self.iterators[i].restore(state)  # type: ignore[union-attr]
 
-    def open(self, element: Element) -> Iterator:
-        dataset = self.dataset(element)
+    def open(self, element: Element, number: int) -> Iterator:
         if not self.ahead:
-            return dataset.open(self.scope)
+            return super().open(element, number)
+        dataset, scope = self.dataset(element), self.scope.at("each", number)
         return Producer(
-            lambda: dataset.open(self.scope), self.ahead, self.scope, direct=not dataset.waits
+            lambda: dataset.open(scope), self.ahead, self.scope, direct=not dataset.waits
         )
 
     def next(self) -> Any:
@@ -186,7 +188,7 @@ class Interleaved(Opening):
             self.ended = True
             return
         self.elements[self.at] = element
-        self.iterators[self.at] = self.open(element)
+        self.iterators[self.at] = self.open(element, self.at)
         if self.ahead:
             self._open_others()
 
@@ -200,7 +202,7 @@ class Interleaved(Opening):
                 if element is None:
                     self.ended = True
                     return
-                self.elements[i], self.iterators[i] = element, self.open(element)
+                self.elements[i], self.iterators[i] = element, self.open(element, i)
             except OpError as error:
                 self.iterators[i] = Failed(error)
 

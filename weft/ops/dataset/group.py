@@ -115,7 +115,7 @@ class GroupedWindows(Over):
         found = self.reduce((np.int64(self.key), Listing(window)))
         if len(found) != 1 or not isinstance(found[0], Dataset):
             raise invalid("`reduce_func` must return a single element of type DT_VARIANT.")
-        self.current = found[0].open(self.scope)
+        self.current = found[0].open(self.scope.at("reduced"))
 
 
 def _captured_list(*names: str) -> tuple[str, str, str]:

@@ -5,22 +5,28 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.core.at_exit import watch
 from weft.core.errors import CancelledError
+
+Made = TypeVar("Made")
 
 
 class Scope:
     """From the initialization of an iterator to the next one, or to the end of its session.
 
     Functions keep their random generators within a scope, however often a dataset is repeated.
+    Shuffles do so at their `place`: the way there from the outermost dataset, where it forks.
     """
+
+    place: tuple[Any, ...] = ()
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.closed = False
         self._instances: dict[Any, tuple[Any, Any]] = {}
+        self._made: dict[tuple[Any, ...], Any] = {}
         # Those with threads. A pipeline may open any number of them, one after the other.
         self._members: weakref.WeakSet[Any] = weakref.WeakSet()
         self._threads = 0
@@ -37,6 +43,17 @@ class Scope:
             if found is None:
                 found = self._instances[key] = function, function.take()
             return found[1]
+
+    def at(self, *fork: Any) -> Scope:
+        """This scope, as it is seen from one place further on."""
+        return _Part(self, (*self.place, *fork))
+
+    def first(self, make: Callable[[], Made]) -> Made:
+        """What `make` gave when this place was first opened."""
+        with self.lock:
+            if self.place not in self._made:
+                self._made[self.place] = make()
+            return self._made[self.place]
 
     def start(self, run: Callable[[], None], name: str) -> None:
         """Runs something on a thread of its own. It must notice when the scope is closed."""
@@ -90,3 +107,13 @@ class Scope:
             instances, self._instances = self._instances, {}
         for function, instance in instances.values():
             function.give_back(instance)
+
+
+class _Part(Scope):
+    """The same scope, all of its state, at another place."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, whole: Scope, place: tuple[Any, ...]) -> None:
+        self.__dict__ = whole.__dict__
+        self.place = place

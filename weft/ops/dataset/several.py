@@ -25,7 +25,7 @@ class Concatenate(Dataset):
         return self.datasets
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        return Chain([partial(each.open, scope) for each in self.datasets])
+        return Chain([partial(each.open, scope.at(i)) for i, each in enumerate(self.datasets)])
 
     def cardinality(self) -> int:
         sizes = [each.cardinality() for each in self.datasets]
@@ -67,7 +67,8 @@ class Zip(Dataset):
         return self.datasets
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        return Zipped([each.open(scope) for each in self.datasets], self.waits)
+        inputs = [each.open(scope.at(i)) for i, each in enumerate(self.datasets)]
+        return Zipped(inputs, self.waits)
 
     def cardinality(self) -> int:
         sizes = [each.cardinality() for each in self.datasets]
@@ -125,9 +126,8 @@ class Directed(Dataset):
         return (self.selector, *self.datasets)
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        return DirectedIterator(
-            self.selector.open(scope), [each.open(scope) for each in self.datasets]
-        )
+        inputs = [each.open(scope.at(i)) for i, each in enumerate(self.datasets)]
+        return DirectedIterator(self.selector.open(scope), inputs)
 
 
 class DirectedIterator(Iterator):

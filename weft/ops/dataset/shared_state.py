@@ -75,6 +75,17 @@ def cache_dataset_v2(
 # ---- shuffles ------------------------------------------------------------------------------------
 
 
+class SharedShuffle(Shuffle):
+    """A shuffle whose seeds come of a generator that others may use, too."""
+
+    def __init__(self, input: Dataset, size: int, handle: SeedHandle) -> None:
+        super().__init__(input, size, (0, 0), anew=True)
+        self.handle = handle
+
+    def generator(self, scope: Scope) -> SeedGenerator | None:
+        return self.handle
+
+
 class SeedHandle(SeedGenerator):
     def __init__(self, seeds: tuple[int, int]) -> None:
         super().__init__(seeds)
@@ -99,6 +110,4 @@ def shuffle_dataset_v2(
     size = scalar(buffer_size, "buffer_size")
     if size <= 0:
         raise invalid("buffer_size must be greater than zero.")
-    made = Shuffle(input_dataset, size, (0, 0), anew=False)
-    made.generator = seed_generator
-    return made
+    return SharedShuffle(input_dataset, size, seed_generator)

@@ -34,13 +34,17 @@ class Shuffle(Choosing):
         self, input: Dataset, size: int, seeds: tuple[int, int], anew: bool, count: int = 1
     ) -> None:
         super().__init__(input)
-        self.size, self.seeds, self.count = size, seeds, count
-        self.generator = SeedGenerator(seeds) if anew else None
+        self.size, self.seeds, self.anew, self.count = size, seeds, anew, count
+
+    def generator(self, scope: Scope) -> SeedGenerator | None:
+        """What gives seeds to the passes over the dataset at one place, one after the other."""
+        return scope.first(lambda: SeedGenerator(self.seeds)) if self.anew else None
 
     def over(self, scope: Scope, raw: bool) -> Iterator:
-        seeds = self.generator.next() if self.generator is not None else self.seeds
+        generator, below = self.generator(scope), scope.at("shuffled")
+        seeds = generator.next() if generator is not None else self.seeds
         return Shuffled(
-            lambda: self.input.open(scope, raw), self.size, seeds, self.count, self.generator, raw
+            lambda: self.input.open(below, raw), self.size, seeds, self.count, generator, raw
         )
 
     def cardinality(self) -> int:

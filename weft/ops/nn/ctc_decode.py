@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from heapq import heapify, heappush, heapreplace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -122,52 +123,81 @@ class _Beam:
         self.paths: list[tuple[int, ...]] = [()]
         self.blank, self.label, self.total = np.zeros(1), np.full(1, -np.inf), np.zeros(1)
 
-    def _parents(self) -> list[int]:
-        """The place in the beam of each prefix without its last label; -1 if nowhere."""
-        places = {path: i for i, path in enumerate(self.paths)}
-        return [places.get(path[:-1], -1) if path else -1 for path in self.paths]
-
     def step(self, log_y: Array, width: int) -> None:
         """Reads one more frame, and keeps the best `width` prefixes."""
         last = np.array([path[-1] if path else -1 for path in self.paths])
-        parents = np.array(self._parents())
-        classes = len(log_y) - 1
+        families = self._families()
+        children = np.array([child for family in families for child in family.values()], np.intp)
+        parents = np.repeat(np.arange(len(families)), [len(family) for family in families])
         # A label that follows itself needs a blank in between.
-        grown = np.where(
-            last[:, None] == np.arange(classes), self.blank[:, None], self.total[:, None]
-        )
-        known = parents >= 0
+        repeats = last[:, None] == np.arange(len(log_y) - 1)
+        grown = np.where(repeats, self.blank[:, None], self.total[:, None])
         label = self.label.copy()
-        label[known] = np.logaddexp(label[known], grown[parents[known], last[known]])
+        label[children] = np.logaddexp(label[children], grown[parents, last[children]])
         label = np.where(last >= 0, label + log_y[last], -np.inf)
-        blank = self.total + log_y[-1]
-        grown[parents[known], last[known]] = -np.inf  # these are in the beam already
-        self._keep(blank, label, grown + log_y[:-1], width)
+        self._keep(self.total + log_y[-1], label, grown + log_y[:-1], families, width)
 
-    def _keep(self, blank: Array, label: Array, grown: Array, width: int) -> None:
-        flat = grown.ravel()
-        fresh = np.flatnonzero(flat > -np.inf)
-        blank = np.concatenate([blank, np.full(len(fresh), -np.inf)])
-        label = np.concatenate([label, flat[fresh]])
+    def _families(self) -> list[dict[int, int]]:
+        """For each prefix, those in the beam that have one label more: label -> place."""
+        places = {path: i for i, path in enumerate(self.paths)}
+        found: list[dict[int, int]] = [{} for _ in self.paths]
+        for path, place in places.items():
+            if path and path[:-1] in places:
+                found[places[path[:-1]]][path[-1]] = place
+        return found
+
+    def _keep(
+        self, blank: Array, label: Array, grown: Array, families: list[dict[int, int]], width: int
+    ) -> None:
         total = np.logaddexp(blank, label)
-        best = _largest(total, width)
-        old, classes = len(self.paths), grown.shape[1]
-        paths = []
-        for i in best.tolist():
-            parent, added = divmod(int(fresh[i - old]), classes) if i >= old else (i, None)
-            path = self.paths[parent]
-            paths.append(path if added is None else (*path, added))
-        self.paths = paths
-        self.blank, self.label, self.total = blank[best], label[best], total[best]
+        chosen = sorted(self._chosen(total, grown, families, width), key=lambda c: (-c[0], -c[1]))
+        stays = [each[2:] for each in chosen]
+        self.paths = [
+            (*self.paths[i], added) if added >= 0 else self.paths[i] for i, added in stays
+        ]
+        self.total = np.array([each[0] for each in chosen])
+        self.blank = np.array([-np.inf if added >= 0 else blank[i] for i, added in stays])
+        self.label = np.array([grown[i, added] if added >= 0 else label[i] for i, added in stays])
+
+    def _chosen(
+        self, total: Array, grown: Array, families: list[dict[int, int]], width: int
+    ) -> list[_Choice]:
+        """The best prefixes, found as TensorFlow finds them.
+
+        Those in the beam grow in turn, best first, and what is better than the worst drives it out.
+        A prefix that was driven out by the turn of its parent does not grow any more.
+        """
+        kept = [_Choice(value, -i, i, -1) for i, value in enumerate(total.tolist())]
+        heapify(kept)
+        gone: set[int] = set()
+        silent: set[int] = set()
+        for place, family in enumerate(families):
+            bound = kept[0][0] if len(kept) == width else -np.inf
+            if place in silent or self.total[place] <= bound:
+                continue
+            row = grown[place]
+            for added in sorted({*np.flatnonzero(row > bound).tolist(), *family}):
+                if added in family:
+                    silent |= gone & {family[added]}
+                    continue
+                new = _Choice(
+                    float(row[added]), -(len(total) + row.size * place + added), place, added
+                )
+                if len(kept) < width:
+                    heappush(kept, new)
+                elif new[0] > kept[0][0]:
+                    old = heapreplace(kept, new)
+                    gone |= {old.place} if old.added < 0 else set()
+        return kept
 
 
-def _largest(values: Array, count: int) -> Array:
-    """Positions of the `count` largest values, largest first; the first of equal ones wins."""
-    if len(values) > 4 * count:
-        bound = np.partition(values, len(values) - count)[len(values) - count]
-        candidates = np.flatnonzero(values >= bound)
-        return candidates[np.argsort(-values[candidates], kind="stable")[:count]]
-    return np.argsort(-values, kind="stable")[:count]
+class _Choice(NamedTuple):
+    """A prefix: how likely it is, later ones less, its place, and the label it has grown by."""
+
+    total: float
+    order: int
+    place: int
+    added: int
 
 
 def _beam_search(logits: Array, width: int, top: int) -> tuple[list[Path], Array]:

@@ -80,6 +80,7 @@ def _places(running: list[Node], on_device: set[Node]) -> dict[Node, Place]:
             # How many elements it has only shows when the program is over.
             on_device -= {n for n in users if n.definition.reads_only}
     objects |= _handed_on(running)
+    padded = _padded(running)
     awaited = awaited_by(running)
     while True:
         levels = _levels(running, on_device)
@@ -89,6 +90,12 @@ def _places(running: list[Node], on_device: set[Node]) -> dict[Node, Place]:
             users
             for maker, users in objects.items()
             if users & on_device and not _together(_inside(maker, users), on_device, places)
+        ]
+        # Rows too many are told from errors in the program that added them, and nowhere else.
+        split += [
+            {maker}
+            for maker, users in padded.items()
+            if maker in on_device and not _together(users, on_device, places)
         ]
         if not split:
             return places
@@ -143,6 +150,21 @@ def _handed_on(running: list[Node]) -> dict[Node, set[Node]]:
         for source, i in node.inputs:
             if source.branches is not None and i >= source.branches.joined:
                 found.setdefault(source, {source}).add(node)
+    return found
+
+
+def _padded(running: list[Node]) -> dict[Node, set[Node]]:
+    """For each node that gives rows too many, all nodes that take them, to the last update."""
+    found: dict[Node, set[Node]] = {}
+    carried: dict[Node, set[Node]] = {}  # by node, the makers of the rows that it hands on
+    for node in running:
+        makers = {maker for source, _ in node.inputs for maker in carried.get(source, ())}
+        if node.definition.pads_rows:
+            makers.add(node)
+        for maker in makers:
+            found.setdefault(maker, set()).add(node)
+        if not node.definition.updates_rows:
+            carried[node] = makers
     return found
 
 
