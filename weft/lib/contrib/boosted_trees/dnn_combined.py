@@ -76,7 +76,7 @@ def _tree_features(features: Any, net: Tensor, columns: Any, to_tree: bool, core
     """(features, columns) of the trees: with the network's input, if that is wanted."""
     if not to_tree:
         return features, columns
-    width = net.shape.as_list()[1]
+    width = int(net.shape[1])
     own = numeric_column(INPUT, [width]) if core else real_valued_column(INPUT, width)
     return {**features, INPUT: net}, [*(columns or ()), own]
 

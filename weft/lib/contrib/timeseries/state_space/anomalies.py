@@ -90,7 +90,7 @@ class StateInterpolatingAnomalyDetector(FilteringStepPostprocessor):
 def _between(first: Any, second: Any, share: Tensor) -> Any:
     """So much of the first state, the rest of the second; what is not a float must be equal."""
 
-    def mixed(one: Tensor, other: Tensor) -> Tensor:
+    def mixed(one: Any, other: Any) -> Tensor:
         if not one.dtype.is_floating:
             with control_dependencies([assert_equal(one, other)]):
                 return array.identity(one)

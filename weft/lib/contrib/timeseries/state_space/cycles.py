@@ -67,7 +67,7 @@ class CycleStateSpaceModel(StateSpaceModel):
         missing = (places - (num_steps[..., None] - 1)) % size
         times = noise * cast((num_steps[..., None] + missing) // size, self.dtype)
         before = array.concat([times[..., -1:], times[..., :-2]], axis=-1)
-        beside = matrix_diag(times[..., :-2])
+        beside: Any = matrix_diag(times[..., :-2])
         none = [[0, 0]] * (beside.shape.ndims - 2)
         above = pad(beside, [*none, [0, 1], [1, 0]])
         below = pad(beside, [*none, [1, 0], [0, 1]])
@@ -136,7 +136,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
     def transition_power_noise_accumulator(self, num_steps: Any, *args: Any) -> Tensor:  # type: ignore[override]
         length = self._whole_period()
         if length is None:
-            left, so_far = num_steps, 0.0
+            left, so_far = num_steps, array.zeros([], self.dtype)
             sums = self._power_sums(math.reduce_max(left))
         else:
             left, so_far = self._without_periods(num_steps, length)

@@ -42,7 +42,7 @@ def sign_magnitude_positive_definite(
     raw = convert_to_tensor(raw)
 
     def widened(scale: Any, rank: int) -> Tensor:
-        given = convert_to_tensor(scale, dtype=raw.dtype.base_dtype)
+        given: Any = convert_to_tensor(scale, dtype=raw.dtype.base_dtype)
         for _ in range(rank - given.shape.ndims):
             given = array.expand_dims(given, -1)
         return given
@@ -119,7 +119,7 @@ def entropy_matched_cauchy_scale(covariance: Any) -> Tensor:
 
 def block_diagonal(matrices: Any, dtype: Any, name: str = "block_diagonal") -> Tensor:
     """(Batches of) matrices along the diagonal of larger ones."""
-    blocks = [convert_to_tensor(matrix, dtype=dtype) for matrix in matrices]
+    blocks: list[Any] = [convert_to_tensor(matrix, dtype=dtype) for matrix in matrices]
     widths = [array.shape(block)[-1] for block in blocks]
     rows = []
     for i, block in enumerate(blocks):
@@ -155,14 +155,15 @@ def powers_and_sums(matrix: Any, multiplier: Any, counts: Any) -> tuple[Tensor, 
     power = eye(size, batch_shape=array.expand_dims(count, 0), dtype=matrix.dtype)
     power.set_shape([counts.shape.num_elements(), size, size])
 
-    def after(power: Any, total: Any, base: Any, base_total: Any) -> tuple[Any, Any]:
+    def after(so_far: Any, base: Any, base_total: Any) -> tuple[Any, Any]:
         """Powers and sums, as many steps of the base later."""
+        power, total = so_far
         moved = math.matmul(math.tensordot(power, base_total, 1), power, adjoint_b=True)
         return math.tensordot(power, base, 1), total + moved
 
     def double(left: Any, base: Any, base_total: Any, *so_far: Any) -> tuple[Any, ...]:
         is_odd = math.equal(left % 2, 1)
-        later = after(*so_far, base, base_total)
+        later = after(so_far, base, base_total)
         found = [where(is_odd, new, old) for new, old in zip(later, so_far, strict=True)]
         # No power is computed that is not needed: it might be too large.
         twice = math.matmul(base, base), base_total + _moved(base, base_total)

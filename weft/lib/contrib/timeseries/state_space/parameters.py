@@ -121,7 +121,7 @@ class StateSpaceParameters(SequentialTimeSeriesModel):
         self, minimum_initial_variance: float = MINIMUM_INITIAL_VARIANCE
     ) -> Tensor:
         """The covariance of the noise of a transition."""
-        size = self._tensor(self.get_noise_transform()).shape.as_list()[1]
+        size = self._noise_dimension()
         scale: Any = 0.0
         variance = self._start_variance()
         if variance is not None:
@@ -147,7 +147,10 @@ class StateSpaceParameters(SequentialTimeSeriesModel):
         return variable_covariance_matrix(size, name, self.dtype, variance, scale)
 
     def _state_dimension(self) -> int:
-        return self._tensor(self.get_state_transition()).shape.as_list()[0]
+        return int(self._tensor(self.get_state_transition()).shape[0])
+
+    def _noise_dimension(self) -> int:
+        return int(self._tensor(self.get_noise_transform()).shape[1])
 
     def get_prior_covariance(self) -> Tensor:
         """The covariance of the state before the first value."""

@@ -84,7 +84,9 @@ class VARMA(StateSpaceModel):
         if variance is not None:
             mean = math.reduce_mean(variance)
             scale = math.log(math.maximum(mean, minimum_initial_variance))
-        size = self._tensor(self.get_noise_transform()).shape.as_list()[1]
         return variable_covariance_matrix(
-            size, "state_transition_noise", self.dtype, initial_overall_scale_log=scale
+            self._noise_dimension(),
+            "state_transition_noise",
+            self.dtype,
+            initial_overall_scale_log=scale,
         )
