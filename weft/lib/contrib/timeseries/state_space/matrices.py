@@ -87,10 +87,13 @@ def transform_to_covariance_matrices(input_vectors: Any, matrix_size: int) -> Te
 
 def clip_covariance(covariance: Any, maximum_variance_ratio: Any, minimum_variance: Any) -> Tensor:
     """A covariance whose variances are not too different, and not too small."""
-    variances = matrix_diag_part(covariance)
-    share = math.reduce_max(variances, axis=-1, keepdims=True) / maximum_variance_ratio
-    least = math.maximum(share, minimum_variance)
-    return matrix_set_diag(covariance, math.maximum(variances, least))
+    limits = maximum_variance_ratio, minimum_variance
+    return matrix_set_diag(covariance, _raised(matrix_diag_part(covariance), *limits))
+
+
+def _raised(variances: Tensor, ratio: Any, minimum: Any) -> Tensor:
+    largest = math.reduce_max(variances, axis=-1, keepdims=True)
+    return math.maximum(variances, math.maximum(largest / ratio, minimum))
 
 
 def log_noninformative_covariance_prior(covariance: Any) -> Tensor:
