@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
@@ -19,6 +18,7 @@ from weft.cluster.transport.grpc_connection import (
 )
 from weft.cluster.transport.methods import status_of
 from weft.protos.serving import message
+from weft.serve.call_threads import CallThreads
 from weft.serve.observe import Observer, Seen
 from weft.serve.requests import Requests
 
@@ -60,7 +60,7 @@ class GrpcFront:
         calls: int,
         threads: int,
     ) -> None:
-        self._threads = ThreadPoolExecutor(threads, "weft-grpc")
+        self._threads = CallThreads(threads, "weft-grpc")
         options = [
             *CHANNEL_OPTIONS, *keepalive_options(is_server=True), ("grpc.so_reuseport", 0),
             ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS), received_up_to(message_limit),
@@ -81,7 +81,7 @@ class GrpcFront:
         """Takes no more calls; those under way have so long."""
         self._handler.closed.set()
         self._server.stop(seconds).wait()
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]

@@ -169,9 +169,9 @@ def _from_rows(rows: list[Any], slots: Mapping[str, Slot]) -> dict[str, np.ndarr
     if _is_record(rows[0]):
         return _from_records(rows, slots)
     slot = next(iter(slots.values()))
-    if _are_lists_of_floats(rows, slot.dtype):
-        shape = len(rows), len(rows[0])
-        return {slot.alias: _made([*itertools.chain.from_iterable(rows)], shape, slot.dtype)}
+    plain = _matrix(rows, slot.dtype)
+    if plain is not None:
+        return {slot.alias: plain}
     for number, row in enumerate(rows):
         if _is_record(row):
             raise invalid(f"Expecting value/list but got object at item {number} of input list")
@@ -300,13 +300,14 @@ def _are_plain(values: list[Any], dtype: DType) -> bool:
     return dtype.name in _FLOATS and set(map(type, values)) == _FLOAT
 
 
-def _are_lists_of_floats(rows: list[Any], dtype: DType) -> bool:
-    """Whether these are rows of one length that need no second look."""
-    return (
-        set(map(type, rows)) == {list}
-        and len(set(map(len, rows))) == 1
-        and all(_are_plain(row, dtype) for row in rows)
-    )
+def _matrix(rows: list[Any], dtype: DType) -> np.ndarray | None:
+    """The array of rows that are nothing but lists of floats, and need no second look."""
+    if dtype.name not in _FLOATS or set(map(type, rows)) != {list} or len({*map(len, rows)}) > 1:
+        return None
+    values = [*itertools.chain.from_iterable(rows)]
+    if set(map(type, values)) != _FLOAT:
+        return None
+    return _made(values, (len(rows), len(rows[0])), dtype)
 
 
 def _element(value: Any, dtype: DType) -> Any:

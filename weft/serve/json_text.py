@@ -126,6 +126,8 @@ def _line(texts: Sequence[str], shape: Sequence[int]) -> str:
     """Nested lists on one line."""
     if not shape:
         return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
     step = len(texts) // shape[0] if shape[0] else 0
     parts = [_line(texts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
     return f"[{', '.join(parts)}]"

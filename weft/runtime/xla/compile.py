@@ -54,8 +54,8 @@ def load() -> Any:
     if _jax is None:
         with _lock:
             if _jax is None:
+                heed_ignored_interrupts()  # of its own callbacks, while it is imported, too
                 jax = import_hushed()
-                heed_ignored_interrupts()
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 use_several_hosts(jax)
