@@ -433,7 +433,10 @@ contrib.boosted_trees.proto
     weft.protos.contrib_trees: learner_pb2 tree_config_pb2
 contrib.boosted_trees.estimator_batch
     weft.lib.contrib.boosted_trees.estimators: estimator
-    weft.lib.contrib.boosted_trees.model: model trainer_hooks
+    weft.lib.contrib.boosted_trees.dnn_combined: dnn_tree_combined_estimator
+    weft.lib.contrib.boosted_trees.distillation_loss: distillation_loss
+    weft.lib.contrib.boosted_trees.model: model
+    weft.lib.contrib.boosted_trees.trainer_hooks: trainer_hooks
 contrib.boosted_trees.python
 contrib.boosted_trees.python.utils
     weft.lib.contrib.boosted_trees.losses: losses
@@ -653,8 +656,21 @@ contrib.timeseries.python.timeseries: tf.contrib.timeseries
     weft.lib.contrib.timeseries.keys: feature_keys
     weft.lib.contrib.timeseries.head: head
     weft.lib.contrib.timeseries.inputs weft.lib.contrib.timeseries.readers: input_pipeline
-    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.keys: model state_management
-    weft.lib.contrib.timeseries.statistics: math_utils
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.sequential
+        weft.lib.contrib.timeseries.keys: model
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.chaining: state_management
+    weft.lib.contrib.timeseries.statistics weft.lib.contrib.timeseries.state_space.matrices:
+        math_utils
+    weft.lib.contrib.timeseries.saved_model_utils: saved_model_utils
+contrib.timeseries.python.timeseries.state_space_models
+    weft.lib.contrib.timeseries.state_space.anomalies: filtering_postprocessor
+    weft.lib.contrib.timeseries.state_space.cycles: periodic
+    weft.lib.contrib.timeseries.state_space.kalman: kalman_filter
+    weft.lib.contrib.timeseries.state_space.level_trend: level_trend
+    weft.lib.contrib.timeseries.state_space.model weft.lib.contrib.timeseries.state_space.ensembles:
+        state_space_model
+    weft.lib.contrib.timeseries.state_space.structural: structural_ensemble
+    weft.lib.contrib.timeseries.state_space.varma: varma
 contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops

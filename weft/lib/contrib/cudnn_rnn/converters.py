@@ -89,7 +89,8 @@ class CudnnParamsFormatConverter:
         """(kernels, biases) of cells, and matrices of projections if there are some."""
         matrices, vectors = self._parted(opaque_param)
         per_place = self._num_params_per_layer
-        kernels, projections = [], []
+        kernels: list[Tensor] = []
+        projections: list[Tensor] = []
         for some in _grouped(matrices, per_place + bool(self._num_proj)):
             kernels += self._joined_kernels(some[:per_place])
             projections += [array.transpose(each) for each in some[per_place:]]

@@ -92,26 +92,26 @@ def rnn_logit_fn_builder(
         raise ValueError(f"output_units must be an int.  Given type: {type(output_units)}")
 
     def read(features: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        steps, lengths = sequence_input_layer(features, sequence_feature_columns)
-        summary.histogram("sequence_length", lengths)
-        if context_feature_columns:
+        scope, given = "sequence_input_layer", tuple(features.values())
+        with variable_scope(scope, values=given, partitioner=input_layer_partitioner):
+            steps, lengths = sequence_input_layer(features, sequence_feature_columns)
+            summary.histogram("sequence_length", lengths)
+            if not context_feature_columns:
+                return steps, lengths
             context = input_layer(features, context_feature_columns)
-            steps = concatenate_context_input(context, steps)
-        return steps, lengths
+            return concatenate_context_input(context, steps), lengths
+
+    def run(cell: RNNCell, steps: Tensor, lengths: Tensor) -> Tensor:
+        outputs, _ = dynamic_rnn(cell, steps, lengths, dtype=dtypes.float32)
+        return outputs if return_sequences else last_steps(outputs, lengths)
+
+    def project(net: Tensor) -> Tensor:
+        with variable_scope("logits", values=(net,)):
+            return dense(net, output_units, kernel_initializer=glorot_uniform_initializer())
 
     def rnn_logit_fn(features: dict[str, Any], mode: Any) -> tuple[Tensor, Tensor]:
-        given = tuple(features.values())
-        with variable_scope(
-            "sequence_input_layer", values=given, partitioner=input_layer_partitioner
-        ):
-            steps, lengths = read(features)
-        cell = rnn_cell_fn(mode)
-        net, _ = dynamic_rnn(cell, steps, sequence_length=lengths, dtype=dtypes.float32)
-        if not return_sequences:
-            net = last_steps(net, lengths)
-        with variable_scope("logits", values=(net,)):
-            logits = dense(net, output_units, kernel_initializer=glorot_uniform_initializer())
-        return logits, sequence_mask(lengths)
+        steps, lengths = read(features)
+        return project(run(rnn_cell_fn(mode), steps, lengths)), sequence_mask(lengths)
 
     return rnn_logit_fn
 

@@ -45,21 +45,20 @@ class _Sums(NamedTuple):
     products: Tensor
 
 
-def _covariance(x: Tensor, diag: bool) -> Tensor:
-    count = math.cast(array.shape(x)[0], dtypes.float32)
-    x = x - math.reduce_mean(x, 0, keepdims=True)
-    if diag:
-        return math.reduce_sum(math.square(x), 0, keepdims=True) / (count - 1)
-    return math.matmul(x, x, transpose_a=True) / (count - 1)
+def _covariance(points: Tensor) -> Tensor:
+    away = points - math.reduce_mean(points, 0, keepdims=True)
+    count = array.shape(points)[0]
+    return math.matmul(away, away, transpose_a=True) / math.cast(count - 1, dtypes.float32)
 
 
 def _random_rows(data: list[Tensor], count: int, seed: int | None) -> Tensor:
     """As many points as there are classes, drawn from all shards."""
-    total = math.add_n([array.shape(each)[0] for each in data])
-    with control_dependencies([assert_less_equal(count, total)]):
-        high = math.cast(total, dtypes.int64)
-        drawn = random_uniform([count], minval=0, maxval=high, seed=seed, dtype=dtypes.int64)
-    return embedding_lookup(data, drawn % math.cast(total, dtypes.int64), partition_strategy="div")
+    sizes = [array.shape(each, out_type=dtypes.int64)[0] for each in data]
+    total = math.add_n(sizes)
+    enough = assert_less_equal(constant(count, dtypes.int64), total)
+    with control_dependencies([enough]):
+        places = random_uniform([count], 0, total, dtypes.int64, seed)
+    return embedding_lookup(data, places, partition_strategy="div")
 
 
 class GmmAlgorithm:
@@ -121,7 +120,7 @@ class GmmAlgorithm:
         if initial_means is None:
             initial_means = _random_rows(data, self._num_classes, self._random_seed)
         means = array.expand_dims(initial_means, 1)
-        covariance = _covariance(data[0], not self._full) + self._min_var
+        covariance = _covariance(data[0]) + self._min_var
         if not self._full:
             covariance = diag_part(covariance)
         repeats = [self._num_classes] + [1] * (2 if self._full else 1)
@@ -163,7 +162,7 @@ class GmmAlgorithm:
 
     def _diagonal_logs(self, rows: Tensor) -> Tensor:
         """The logarithms of densities, [points, classes], with variances alone."""
-        variances = self._covs + MIN_VARIANCE
+        variances: Any = self._covs + MIN_VARIANCE  # type: ignore[operator]
         log_det = math.reduce_sum(math.log(variances), 1, keepdims=True)
         squares = math.squared_difference(rows, self._means)
         scaled = math.matmul(squares, array.expand_dims(1.0 / variances, 2))
@@ -204,13 +203,10 @@ class GmmAlgorithm:
         return self._alpha.assign(mean / (math.reduce_sum(mean) + MEPS))
 
     def _covariances_around_means(self, products: Tensor) -> Tensor:
-        found = []
-        for k in range(self._num_classes):
-            mean = self._means.value()[k, :, :]
-            square = math.matmul(mean, mean, transpose_a=True)
-            covariance = products[k, :, :] - square + self._min_var
-            found.append(covariance if self._full else diag_part(covariance))
-        return array.stack(found)
+        rows = array.reshape(self._means.value(), [self._num_classes, -1])
+        squares = array.expand_dims(rows, 2) * array.expand_dims(rows, 1)
+        found = products - squares + self._min_var
+        return found if self._full else matrix_diag_part(found)
 
     # ---- the results ----
 

@@ -294,7 +294,7 @@ def _make_weights(given: Any, count: int, shards: int, name: str) -> list[Any] |
         parts: Any = [given] if shards == 1 and len(given) == count else given  # type: ignore[arg-type]
         assert len(parts) == shards
         return _shards(name, count, shards, lambda i, size: parts[i])
-    if isinstance(given, numbers.Real) and given >= 0:
+    if isinstance(given, numbers.Real) and float(given) >= 0:
         return _shards(name, count, shards, lambda i, size: given * array.ones([size]))
     raise ValueError(
         "Invalid weight initialization argument. Must be one of these: None, a real non-negative "

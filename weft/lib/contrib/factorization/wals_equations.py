@@ -12,7 +12,6 @@ from weft.graph.op_def import raw
 from weft.graph.slices import SparseTensor
 from weft.ops.array import array
 from weft.ops.control.check import assert_less_equal
-from weft.ops.control.cond import cond
 from weft.ops.linalg.linalg import matrix_solve
 from weft.ops.math import math
 from weft.ops.math.reduce import trace
@@ -53,7 +52,7 @@ class Batch(NamedTuple):
     transposed: bool
     solved_ids: Tensor
     read_ids: Tensor
-    count: Tensor
+    rows: Tensor
 
     @classmethod
     def of(cls, given: SparseTensor, transposed: bool) -> Batch:
@@ -107,7 +106,7 @@ def _weighted(
         batch.entries.indices,
         batch.entries.values,
         [],
-        batch.count,
+        batch.rows,
         batch.transposed,
         name="wals_compute_partial_lhs_rhs",
     )
@@ -116,16 +115,13 @@ def _weighted(
 
 
 def _row_weights(problem: Problem, batch: Batch) -> Tensor:
-    given, ids = problem.given_weights, batch.solved_ids
-    if given is None:
+    ids = batch.solved_ids
+    if problem.given_weights is None:
         return embedding_lookup(problem.row_weights, ids, partition_strategy="div")
-    count = array.shape(ids)[0]
+    given = math.cast(problem.given_weights, dtypes.float32)
     with control_dependencies([assert_less_equal(array.rank(given), 1)]):
-        return cond(
-            math.equal(array.rank(given), 0),
-            lambda: array.ones([count]) * given,
-            lambda: math.cast(given, dtypes.float32),
-        )
+        # One number becomes one for each row; a vector stays as it is.
+        return given * array.ones(array.shape(ids))
 
 
 def _col_weights(problem: Problem, batch: Batch) -> Tensor:
@@ -138,13 +134,13 @@ def _losses(
     """(loss, regularization, sum of weights), as if all rows were like those of the batch."""
     entries = batch.upright()
     values = raw.MaskedMatmul(found, right, entries.indices, False, True)
-    product = SparseTensor(entries.indices, values, entries.dense_shape)
+    product: Any = SparseTensor(entries.indices, values, entries.dense_shape)
     rest = math.square(sparse_add(entries, product * (-1)))
     by_row, by_col = constant(0.0), constant(0.0)
     if weights is not None:
         by_row, by_col = array.expand_dims(weights[0], 1), array.expand_dims(weights[1], 0)
     gramian = math.matmul(found, found, transpose_a=True)
-    scale = problem.total_rows / math.cast(batch.count, dtypes.float32)
+    scale = problem.total_rows / math.cast(batch.rows, dtypes.float32)
     # Entries that were not observed are in the product of the gramians alone.
     everywhere = (
         sparse_reduce_sum(rest)

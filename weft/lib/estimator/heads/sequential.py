@@ -136,7 +136,7 @@ class SequentialHeadWrapper(SequentialHead):
     def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
         return self._static_head.metrics(regularization_losses)
 
-    def create_estimator_spec(
+    def create_estimator_spec(  # type: ignore[override]
         self, features: Any, mode: Any, logits: Any, labels: Any = None, **training: Any
     ) -> EstimatorSpec:
         """That of the head inside; predictions are those of all steps, with their mask."""
@@ -168,7 +168,7 @@ def _flat(tensor: Any, mask: Tensor, count: Tensor) -> Tensor:
         raise ValueError(
             f"`tensor` expected to be a `Tensor` or  `SparseTensor` got `{tensor}` instead."
         )
-    rank = tensor.shape.ndims
+    rank = int(tensor.shape.ndims or 0)
     if rank < 2:
         raise ValueError(
             f"Input tensor expected to have at least 2 dimensions, got {rank} instead."

@@ -199,11 +199,13 @@ def kernel_classifier_distance_and_std(
     dtype: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """The kernel's distance by the activations of a classifier, and its standard error."""
-    both = (
+    real, generated = (
         in_batches(classifier_fn, each, num_classifier_batches)
         for each in (real_images, generated_images)
     )
-    return kernel_classifier_distance_and_std_from_activations(*both, max_block_size, dtype)
+    return kernel_classifier_distance_and_std_from_activations(
+        real, generated, max_block_size, dtype
+    )
 
 
 kernel_inception_distance = partial(kernel_classifier_distance, classifier_fn=_pool_of_inception)

@@ -105,7 +105,7 @@ def run_image_classifier(
 ) -> Any:
     """One output of a graph by its name, or a list of them, with `tensor` in the input's place."""
     names = [output_tensor] if isinstance(output_tensor, str) else output_tensor
-    found = import_graph_def(graph_def, {input_tensor: tensor}, names, name=scope)
+    found: Any = import_graph_def(graph_def, {input_tensor: tensor}, names, name=scope)
     return found[0] if isinstance(output_tensor, str) else found
 
 
