@@ -67,8 +67,9 @@ class _Work(threading.Thread):
 def _leave(thread: _Work) -> None:
     """Lets a thread go on by itself: jax must not be taken from under it when Python ends."""
     api = sys.modules.get("jax._src.api")  # not there yet, if it is jax that is imported
-    if hasattr(api, "clean_up"):
-        atexit.unregister(api.clean_up)
+    clean_up = getattr(api, "clean_up", None)
+    if clean_up is not None:
+        atexit.unregister(clean_up)
     _left.append(thread)
 
 
