@@ -10,7 +10,7 @@ from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
-from weft.lib.summary.write import summary_scope, write
+from weft.lib.summary.write import plugin_metadata, summary_scope, write
 from weft.ops.array.join import concat, stack
 from weft.ops.array.one_hot_search import one_hot
 from weft.ops.array.repeat import tile
@@ -34,15 +34,6 @@ _BUCKETS = 30
 _WAV = b"\x10\x0b"  # the field `encoding` of audio's metadata
 
 
-def _metadata(plugin: str, description: str | None, content: bytes = b"") -> Any:
-    """The message that says which plugin shows a summary, and what it is."""
-    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
-
-    about = SummaryMetadata(summary_description=description or "")
-    about.plugin_data.plugin_name, about.plugin_data.content = plugin, content
-    return about
-
-
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Writes a number.
 
@@ -58,7 +49,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     Raises:
         ValueError: there is a writer, but no step.
     """
-    about = _metadata("scalars", description)
+    about = plugin_metadata("scalars", description)
     with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
         assert_scalar(data)
         return write(tag, cast(data, dtypes.float32), step, about)
@@ -79,7 +70,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     Raises:
         ValueError: there is a writer, but no step.
     """
-    about = _metadata("text", description)
+    about = plugin_metadata("text", description)
     with summary_scope(name, "text_summary", [data, step]) as (tag, _):
         assert_type(data, dtypes.string)
         return write(tag, data, step, about)
@@ -106,7 +97,7 @@ def histogram(
     Raises:
         ValueError: there is a writer, but no step.
     """
-    about = _metadata("histograms", description)
+    about = plugin_metadata("histograms", description)
     with summary_scope(name, "histogram_summary", [data, buckets, step]) as (tag, _):
         count = _BUCKETS if buckets is None else buckets
         return write(tag, _counted(data, count), step, about)
@@ -170,7 +161,7 @@ def image(
     Raises:
         ValueError: there is a writer, but no step.
     """
-    about = _metadata("images", description)
+    about = plugin_metadata("images", description)
     with summary_scope(name, "image_summary", [data, max_outputs, step]) as (tag, _):
         assert_rank(data, 4)
         assert_non_negative(max_outputs)
@@ -210,7 +201,7 @@ def audio(
     """
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
-    about = _metadata("audio", description, _WAV)
+    about = plugin_metadata("audio", description, _WAV)
     with summary_scope(name, "audio_summary", [data, sample_rate, max_outputs, step]) as (tag, _):
         assert_rank(data, 3)
         assert_non_negative(max_outputs)

@@ -10,14 +10,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata
-from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
 
-from weft.core import dtypes
-from weft.graph.constant import constant
-from weft.graph.graph import device
 from weft.lib.platform import tf_logging as logging
 from weft.lib.summary import profile
-from weft.lib.summary.write import summary_scope, write
+from weft.lib.summary.write import plugin_metadata, summary_scope, write
 from weft.ops.kit.eager import executing_eagerly
 from weft.runtime.recording.recorder import Probe, Recorder
 
@@ -122,9 +118,5 @@ def _metadata() -> Any:
 
 
 def _write(name: str, kind: str, metadata: Any, step: Any) -> None:
-    about = SummaryMetadata()
-    about.plugin_data.plugin_name, about.plugin_data.content = kind, b"1"
-    with summary_scope(name, f"{kind}_summary", [step]) as (tag, _):
-        with device("cpu:0"):
-            value = constant(metadata.SerializeToString(), dtypes.string)
-        write(tag, value, step, about)
+    with summary_scope(name, f"{kind}_summary") as (tag, _):
+        write(tag, metadata.SerializeToString(), step, plugin_metadata(kind, content=b"1"))

@@ -34,11 +34,18 @@ def summary_scope(
         default_name: of the scope, where nothing of the name can be in one.
         values: the tensors of the summary.
     """
-    name = name or default_name
-    around = get_default_graph().get_name_scope()
-    tag = f"{around}/{name}" if around else name
-    with name_scope(_NOT_IN_SCOPES.sub("", name) or None, default_name, values) as scope:
-        yield tag, scope or ""
+    shown, outer = name or default_name, get_default_graph().get_name_scope()
+    inside = name_scope(_NOT_IN_SCOPES.sub("", shown) or None, default_name, values)
+    with inside as scope:
+        yield "/".join(filter(None, (outer, shown))), scope or ""
+
+
+def plugin_metadata(plugin: str, description: str | None = None, content: bytes = b"") -> Any:
+    """The message that says which plugin shows a summary, and what it is."""
+    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+
+    data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
+    return SummaryMetadata(summary_description=description or "", plugin_data=data)
 
 
 def write(
