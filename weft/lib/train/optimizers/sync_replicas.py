@@ -40,8 +40,15 @@ def _shared_queue(name: str, capacity: int, dtype: Any) -> FIFOQueue:
     return FIFOQueue(capacity, dtype, shapes=(), name=name, shared_name=name)
 
 
-class SyncReplicasOptimizer(WrapperOptimizer):
+class SyncReplicasOptimizer(Optimizer):
     """Applies `opt` to gradients averaged over `replicas_to_aggregate` replicas."""
+
+    # A wrapper, but one whose base is `Optimizer` itself: programs look for these in tf.train.
+    _opt: Optimizer
+    compute_gradients = WrapperOptimizer.compute_gradients
+    get_slot = WrapperOptimizer.get_slot
+    get_slot_names = WrapperOptimizer.get_slot_names
+    variables = WrapperOptimizer.variables
 
     def __init__(
         self,
@@ -53,7 +60,8 @@ class SyncReplicasOptimizer(WrapperOptimizer):
         use_locking: bool = False,
         name: str = "sync_replicas",
     ) -> None:
-        super().__init__(opt, use_locking, name)
+        super().__init__(use_locking, name)
+        self._opt = opt
         total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
         tf_logging.info(
             f"SyncReplicasV2: replicas_to_aggregate={replicas_to_aggregate}; "
