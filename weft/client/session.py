@@ -191,7 +191,7 @@ class BaseSession(SessionInterface):
         if not keys and not accept_options:
             return self._bare_call(handler)
 
-        run, rebuild = self._runner.run, handler.rebuild
+        runner, rebuild = self._runner, handler.rebuild  # a recording replaces `runner.run`
         tensors, targets, count = handler.tensors, handler.targets, len(keys)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -206,19 +206,19 @@ class BaseSession(SessionInterface):
             if self._closed:
                 self._check_open()
             values = [*map(as_feed, keys, args)]
-            return rebuild(run(tensors, targets, keys, values, options, metadata, handler))
+            return rebuild(runner.run(tensors, targets, keys, values, options, metadata, handler))
 
         return call
 
     def _bare_call(self, handler: Fetches) -> Callable[[], Any]:
         """A callable without feeds or options: what queue runners call for every element."""
-        run, rebuild = self._runner.run, handler.rebuild
+        runner, rebuild = self._runner, handler.rebuild
         tensors, targets = handler.tensors, handler.targets
 
         def call() -> Any:
             if self._closed:
                 self._check_open()
-            return rebuild(run(tensors, targets, (), (), None, None, handler))
+            return rebuild(runner.run(tensors, targets, (), (), None, None, handler))
 
         return call
 
