@@ -42,6 +42,7 @@ BATCHING = """
 max_batch_size { value: 32 } batch_timeout_micros { value: 0 } max_enqueued_batches { value: 100 }
 num_batch_threads { value: 1 }
 """
+TURNS = 4
 PREDICT = "/tensorflow.serving.PredictionService/Predict"
 
 
@@ -215,18 +216,30 @@ def by_http(port: int, name: str, clients: int, seconds: float) -> list[float]:
 Ask = Callable[[int, str, int, float], list[float]]
 
 
-def figures(server: Server, ask: Ask, name: str, clients: int, seconds: float) -> dict[str, float]:
-    """What a server does with so many clients."""
+class Turn(NamedTuple):
+    """Seconds of each request, of all of them together, and of the server's processor."""
+
+    times: list[float]
+    elapsed: float
+    cpu: float
+
+
+def take_turn(server: Server, ask: Ask, name: str, clients: int, seconds: float) -> Turn:
+    """What a server does with so many clients, for a while."""
     port = server.http if ask is by_http else server.grpc
-    ask(port, name, clients, seconds / 4)
     before, began = server.cpu_seconds(), time.perf_counter()
-    times = sorted(ask(port, name, clients, seconds))
-    elapsed = time.perf_counter() - began  # the last answers come after the time is over
+    times = ask(port, name, clients, seconds)
+    # The last answers come after the time is over.
+    return Turn(times, time.perf_counter() - began, server.cpu_seconds() - before)
+
+
+def figures(turns: list[Turn]) -> dict[str, float]:
+    times = sorted(seconds for turn in turns for seconds in turn.times)
     return {
-        "per_second": len(times) / elapsed,
+        "per_second": len(times) / sum(turn.elapsed for turn in turns),
         "p50_ms": 1e3 * statistics.median(times),
         "p99_ms": 1e3 * times[int(0.99 * (len(times) - 1))],
-        "cpu_ms": 1e3 * (server.cpu_seconds() - before) / len(times),
+        "cpu_ms": 1e3 * sum(turn.cpu for turn in turns) / len(times),
     }
 
 
@@ -234,13 +247,12 @@ def figures(server: Server, ask: Ask, name: str, clients: int, seconds: float) -
 
 
 def measure(servers: dict[str, tuple[Server, Ask]], arguments: Any) -> list[dict[str, Any]]:
-    """Every server with every model and number of clients, one after the other."""
+    """Every server with every model and number of clients."""
     rows = []
     for name, clients in itertools.product(arguments.models, arguments.clients):
-        for title, (server, ask) in servers.items():
-            if ask is by_http and name != "tiny":
-                continue
-            found = figures(server, ask, name, clients, arguments.seconds)
+        asked = {t: each for t, each in servers.items() if name == "tiny" or each[1] is by_grpc}
+        for title, turns in taken_in_turn(asked, name, clients, arguments.seconds).items():
+            found = figures(turns)
             rows.append({"server": title, "model": name, "clients": clients, **found})
             print(
                 f"{name:5} {clients:3} clients  {title:15} {found['per_second']:7.0f}/s"
@@ -248,6 +260,19 @@ def measure(servers: dict[str, tuple[Server, Ask]], arguments: Any) -> list[dict
                 f"  cpu {found['cpu_ms']:6.2f} ms", flush=True,
             )  # fmt: skip
     return rows
+
+
+def taken_in_turn(
+    servers: dict[str, tuple[Server, Ask]], name: str, clients: int, seconds: float
+) -> dict[str, list[Turn]]:
+    """Several short turns of each server: other work of the machine then meets all of them."""
+    turns: dict[str, list[Turn]] = {title: [] for title in servers}
+    for number in range(1 + TURNS):
+        for title, (server, ask) in servers.items():
+            found = take_turn(server, ask, name, clients, seconds / TURNS)
+            if number:  # the first is to warm up
+                turns[title].append(found)
+    return turns
 
 
 def ratios(rows: list[dict[str, Any]], clients: list[int]) -> dict[str, float]:

@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("--save", type=Path, help="where to write the trace")
     options = parser.parse_args()
     model = importlib.import_module(options.model)
+    CONTROL.start(operations=True)  # programs that are compiled now can be looked into
     training = with_weft.training(model, model.TINY if options.tiny else model.FULL, "resident")
     for _ in range(4):
         training.step_and_loss()

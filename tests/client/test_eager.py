@@ -361,3 +361,45 @@ def test_what_is_assigned_to_a_part_of_a_variable() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         matrix[0].assign([1.0, 2.0])
     assert matrix[-1, ::-1].assign([1.0, 2.0, 3.0]).numpy().tolist() == [[1, 2, 3], [3, 2, 1]]
+
+
+def test_names_that_programs_ask_for_differ(graph: EagerExecution) -> None:
+    with tf.name_scope("scope"):
+        names = [graph.unique_name(name) for name in ("slot", "slot", "slot", "other")]
+        assert tf.constant(1, name="slot").op.name == tf.constant(2, name="slot").op.name
+    assert names == ["slot", "slot_1", "slot_2", "other"]
+
+
+def test_a_critical_section_is_left_also_after_an_error() -> None:
+    section = tf.CriticalSection()
+    counter = tf.Variable(0.0)
+
+    def fail() -> tf.Tensor:
+        return tf.check_numerics(tf.constant(np.nan), "not finite")
+
+    assert float(section.execute(lambda: counter.assign_add(1.0))) == 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+        section.execute(fail)
+    assert [int(x) for x in section.execute(lambda: [tf.constant(1), tf.constant(2)])] == [1, 2]
+    assert tf.get_collection("critical_section_executions") == []
+
+
+def test_a_critical_section_lets_in_one_thread_at_a_time(graph: EagerExecution) -> None:
+    section, inside, most = tf.CriticalSection(), [], []
+
+    def add() -> tf.Tensor:
+        inside.append(1)
+        most.append(len(inside))
+        inside.pop()
+        return tf.constant(1)
+
+    def enter() -> None:
+        with graph.as_default():
+            section.execute(add)
+
+    threads = [threading.Thread(target=enter) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4

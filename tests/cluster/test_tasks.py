@@ -198,15 +198,18 @@ def test_filters_leave_tasks_out(servers: Servers) -> None:
             sess.run(tf.constant(1) + 1)
 
 
-def test_what_nothing_ties_down_stays_with_the_master(servers: Servers) -> None:
-    found = servers(ps=1, worker=1)
-    metadata, total = tf.RunMetadata(), tf.reduce_sum(tf.random_uniform([100, 100])) * 0.0
+def test_what_nothing_ties_down_is_in_the_first_task(servers: Servers) -> None:
+    """The first by name, as in TensorFlow, so that all sessions of a cluster agree on it."""
+    found = servers(ps=1, worker=2)
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-    with tf.Session(found["worker"][0].target) as sess:
-        assert sess.run(total, options=options, run_metadata=metadata) == 0.0
-    assert [d.device for d in metadata.step_stats.dev_stats] == [
-        "/job:worker/replica:0/task:0/device:CPU:0"
-    ]
+    total = tf.reduce_sum(tf.random_uniform([100, 100])) * 0.0
+    for task in (*found["worker"], *found["ps"]):
+        metadata = tf.RunMetadata()
+        with tf.Session(task.target) as sess:
+            assert sess.run(total, options=options, run_metadata=metadata) == 0.0
+        assert [d.device for d in metadata.step_stats.dev_stats] == [
+            "/job:ps/replica:0/task:0/device:CPU:0"
+        ]
 
 
 def test_a_traced_step_shows_all_tasks(servers: Servers) -> None:

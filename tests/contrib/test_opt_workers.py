@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,53 @@ def test_stale_gradients_are_dropped(late: int, value: float, dropped: float) ->
         session.run(tf.global_variables_initializer())
         session.run(train)
         assert session.run([weight, counter, step]) == [value, dropped, late + 1 - dropped]
+
+
+def stale_worker(waits: bool) -> tuple[Any, ...]:
+    """A worker's graph without devices: (train, tell the one that waits, variables)."""
+    step = tf.train.create_global_step()
+    weight = tf.get_variable("weight", initializer=10.0)
+    go_on = tf.FIFOQueue(2, [tf.float32], shapes=[[]], shared_name="go_on")
+    begun = tf.FIFOQueue(2, [tf.float32], shapes=[[]], shared_name="begun")
+    optimizer = opt.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(1.0), staleness=0)
+    factor: Any = tf.constant(1.0)
+    if waits:
+        with tf.control_dependencies([begun.enqueue(1.0)]):
+            factor = go_on.dequeue()
+    train = optimizer.minimize(weight * factor, step)
+    counter = next(v for v in tf.global_variables() if v.op.name == "stale_counter")
+    return train, begun.dequeue(), go_on.enqueue(1.0), [weight, step, counter]
+
+
+def test_workers_without_devices_share_what_they_count() -> None:
+    """The first worker computes while the second makes a step: its gradients come too late."""
+    workers, _ = tf.test.create_local_cluster(2, 0)
+    sessions, parts = [], []
+    for waits, worker in zip((True, False), workers, strict=True):
+        with tf.Graph().as_default() as graph:
+            parts.append(stale_worker(waits))
+            if waits:
+                initialize = tf.global_variables_initializer()
+        sessions.append(tf.Session(worker.target, graph=graph))
+    (late, *_), (train, wait, go_on, variables) = parts
+    first, second = sessions
+    try:
+        first.run(initialize)
+        dropped: list[Any] = []
+        thread = threading.Thread(target=lambda: dropped.append(first.run(late)))
+        thread.start()
+        second.run(wait)
+        second.run(train)
+        assert second.run(variables) == [9.0, 1, 0.0]
+        second.run(go_on)
+        thread.join()
+        assert dropped == [1.0]
+        assert second.run(variables) == [9.0, 1, 1.0]
+    finally:
+        for each in sessions:
+            each.close()
+        for server in workers:
+            server.stop()
 
 
 def model(getter: Any) -> tuple[Any, Any]:

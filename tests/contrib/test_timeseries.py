@@ -149,8 +149,8 @@ def test_times_to_come(options: dict[str, Any], message: str) -> None:
     evaluation = {"times": np.array([[3, 4]]), "start_tuple": ()}
     with pytest.raises(ValueError, match=message):
         timeseries.predict_continuation_input_fn(evaluation, **options)
-    assert inputs._later_times(evaluation, 3, None).tolist() == [[5, 6, 7]]
-    assert inputs._later_times(evaluation, None, [6, 9]).tolist() == [[6, 9]]
+    assert inputs.later_times(evaluation, 3, None).tolist() == [[5, 6, 7]]
+    assert inputs.later_times(evaluation, None, [6, 9]).tolist() == [[6, 9]]
 
 
 # ---- models --------------------------------------------------------------------------------------

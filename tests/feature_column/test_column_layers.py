@@ -67,6 +67,23 @@ def test_layers_are_numbered_and_can_be_made_again_from_their_configuration() ->
     assert again.compute_output_shape((7, 1)) == (7, 3)
 
 
+def test_the_layer_of_tensorflow_2_has_variables_of_its_own() -> None:
+    layers = tf.compat.v2.keras.layers
+    assert layers.Dense is tf.keras.layers.Dense
+    assert layers.DenseFeatures is not tf.keras.layers.DenseFeatures
+    made = [layers.DenseFeatures(columns()) for _ in range(2)]
+    with tf.variable_scope("scope", partitioner=tf.fixed_size_partitioner(2)):
+        outputs = [layer(FEATURES) for layer in made]
+    assert [v.name for layer in made for v in layer.trainable_variables] == [
+        "scope/dense_features/i_embedding/embedding_weights:0",
+        "scope/dense_features_1/i_embedding/embedding_weights:0",
+    ]
+    one, two = filled(*outputs)
+    np.testing.assert_array_equal(one, two)
+    again = layers.DenseFeatures.from_config(made[0].get_config())
+    assert type(again) is layers.DenseFeatures
+
+
 def test_an_input_layer_shares_its_variables_between_calls() -> None:
     layer = InputLayer(columns(), name="layer", create_scope_now=False)
     outputs = [layer(FEATURES), layer(FEATURES)]

@@ -667,6 +667,16 @@ def test_vectorized_map_is_no_loop_where_it_need_not_be(sess) -> None:
     assert sess.run(v) == 4.0
 
 
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_vectorized_map_takes_gradients_by_what_is_outside(use_resource, sess) -> None:
+    v = tf.Variable([1.0, 2.0], use_resource=use_resource)
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    losses = tf.reduce_sum(tf.square(v) * x, 1)
+    by_row = tf.vectorized_map(lambda loss: tf.gradients(loss, v)[0], losses)
+    sess.run(v.initializer)
+    np.testing.assert_allclose(sess.run(by_row), [[2, 8], [6, 16], [10, 24]])
+
+
 def test_in_map_fn_and_vectorized_map(sess) -> None:
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     y = tf.function(lambda x: tf.map_fn(squared, x))(x)

@@ -379,7 +379,16 @@ def test_attributes_behind_public_ones() -> None:
         two.graph._c_graph, two._as_tf_output()
     )
     assert known == 2
+    # Also what `tf.get_static_value` does not look through, so that programs choose a branch.
+    later = tf.where(tf.rank([[1]]) < 2, two + 1, two)
+    assert tf.get_static_value(later) is None
+    known = pywrap_tensorflow.TF_TryEvaluateConstant_wrapper(
+        later.graph._c_graph, later._as_tf_output()
+    )
+    assert known == 2
     assert tf.test.TestCase()._GetNdArray([1]).shape == (1,)
+    assert two.op._output_types == [tf.int32.as_datatype_enum]
+    assert two.graph._nodes_by_name[two.op.name] is two.op
 
 
 def test_modes() -> None:

@@ -24,7 +24,7 @@ def context(sample: Sample, known: bool) -> Any:
     return SimpleNamespace(
         num_inputs=len(values),
         attr=replay.built(sample).attrs.__getitem__,
-        value=lambda i: values[i] if i else None,
+        value=lambda i: values[i] if i >= REGISTRY[sample.op].kernels.prepared_inputs else None,
         dims=lambda i: np.shape(values[i]) if known else None,
     )
 
@@ -56,7 +56,7 @@ def check_prepared(sample: Sample, known: bool) -> None:
         return
     run = replay.KernelRun(sample)
     want = outcome(lambda: run.run(np)[0])
-    have = outcome(short, sample.flat_inputs[0])
+    have = outcome(short, *sample.flat_inputs[: REGISTRY[sample.op].kernels.prepared_inputs])
     assert len(have) == len(want)
     for ours, theirs in zip(have, want, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -167,13 +167,27 @@ class TestKernels:
             with pytest.raises(errors.InvalidArgumentError, match="explicitly assigned to /job:wr"):
                 placed(found, [a], options=SOFT)
 
-    def test_softly_near_home(self):
+    def test_softly_in_one_task(self):
         """Sessions with different graphs have to agree on where it is."""
         with tf.device("/gpu:3"):
             v = tf.get_variable("v", [2])
-        options = PlaceOptions(soft=True, home="/job:worker/replica:0/task:1")
+        options = PlaceOptions(soft=True, one_task=True)
         found = placed(CLUSTER, targets=[v.initializer], options=options)
-        assert found["v"] == "/job:worker/replica:0/task:1/device:CPU:0"
+        assert found["v"] == "/job:worker/replica:0/task:0/device:CPU:0"
+
+    def test_what_has_no_device_is_in_the_first_task_by_name(self):
+        """As in TensorFlow: of the best type of device, whatever the session is connected to."""
+        hosts = devices("worker/1/CPU:0", "worker/0/CPU:0", "ps/0/CPU:0")
+        v, c = tf.get_variable("v", [2]), tf.constant([1.0, 2.0], name="c")
+        with tf.device("/job:worker"):
+            z = tf.add(v, c, name="z")
+        options = PlaceOptions(one_task=True)
+        found = placed(hosts, [z], options=options)
+        assert found["v"] == "/job:ps/replica:0/task:0/device:CPU:0"
+        assert found["z"] == "/job:worker/replica:0/task:0/device:CPU:0"
+        assert found["c"] == found["z"]  # with what uses it
+        found = placed(CLUSTER, [z], options=options)
+        assert found["v"] == "/job:worker/replica:0/task:0/device:GPU:0"
 
     def test_queues_are_on_the_host(self):
         queue = tf.FIFOQueue(1, tf.float32, name="queue")

@@ -12,7 +12,7 @@ import pytest
 from weft.runtime.xla.interrupts import interruptible
 
 PROGRAM = """
-import atexit, signal, sys, time
+import atexit, os, signal, sys, time
 # A shell may start what is in the background with interrupts ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np, weft as tf
@@ -23,11 +23,17 @@ y = tf.matmul(x, x, transpose_b=True)
 atexit.register(lambda: print("at exit"))
 def forever():
     print("compiling", flush=True)
-    time.sleep({seconds})
+    try:
+        time.sleep({seconds})
+    except KeyboardInterrupt:
+        os._exit(9)  # as C++ ends that meets an exception of Python's
 with tf.Session() as session:
-    for _ in range(3):
-        session.run(y, {{x: np.ones([300, 300])}})
-    compiling._compiled = lambda lowered, options: compiling.interruptible(forever)
+    if {imports}:
+        compiling.import_hushed = forever
+    else:
+        for _ in range(3):
+            session.run(y, {{x: np.ones([300, 300])}})
+        compiling._compiled = lambda lowered, options: compiling.interruptible(forever)
     try:
         for _ in range(3):
             session.run(y, {{x: np.ones([301, 300])}})
@@ -37,9 +43,13 @@ with tf.Session() as session:
 """
 
 
-def interrupted(seconds: float, then: str) -> tuple[int, list[str], str]:
-    """Exit code, output and complaints of a program that is interrupted while it compiles."""
-    command = [sys.executable, "-c", PROGRAM.format(seconds=seconds, then=then)]
+def interrupted(seconds: float, then: str, imports: bool = False) -> tuple[int, list[str], str]:
+    """Exit code, output and complaints of a program that is interrupted while it compiles.
+
+    Or while it imports jax.
+    """
+    program = PROGRAM.format(seconds=seconds, then=then, imports=imports)
+    command = [sys.executable, "-c", program]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "compiling\n"
@@ -48,8 +58,9 @@ def interrupted(seconds: float, then: str) -> tuple[int, list[str], str]:
     return process.returncode, output.split("\n")[:-1], complaints
 
 
-def test_an_interrupt_ends_the_process() -> None:
-    code, output, complaints = interrupted(3600, "raise")
+@pytest.mark.parametrize("imports", [False, True])
+def test_an_interrupt_ends_the_process(imports: bool) -> None:
+    code, output, complaints = interrupted(3600, "raise", imports)
     assert code == -signal.SIGINT
     assert output == ["interrupted", "at exit"]
     assert complaints.splitlines()[-1] == "KeyboardInterrupt"

@@ -35,7 +35,7 @@ def steps(servers: Servers) -> Iterator[tuple[str, Callable[[], Any]]]:
     with tf.device("/job:worker"):
         x = tf.placeholder(tf.float32, [100, 100])
         loss = tf.reduce_sum(tf.matmul(x, w))
-    train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
     target = found["worker"][0].target
     with tf.Session(target) as session:
         session.run(tf.global_variables_initializer())

@@ -16,7 +16,7 @@ import weft as tf
 from weft.runtime.recording import xla_profile
 from weft.runtime.recording.control import CONTROL, packed, unpacked
 from weft.runtime.recording.probes import PROBES
-from weft.runtime.recording.recorder import RECORDER, Recorder
+from weft.runtime.recording.recorder import RECORDER, Recorder, lines_of
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +79,15 @@ def test_operations_inside_of_programs_belong_to_nodes(sess: tf.Session) -> None
     assert operations
     assert {detail["node"] for _, detail in operations} <= nodes
     assert any(name == "gradients/product_grad/MatMul_1" for name, _ in operations)
+
+
+def test_a_node_that_weft_put_in_has_the_line_of_the_one_it_is_named_after() -> None:
+    graph = tf.get_default_graph()
+    with tf.name_scope("layer"):
+        tf.constant(1.0, name="product")
+    found = lines_of(["layer/product/fused", "layer/other", "layer/product"], [graph])
+    assert set(found) == {"layer/product/fused", "layer/product"}
+    assert found["layer/product/fused"] == found["layer/product"]
 
 
 def test_operations_inside_of_a_loop_belong_to_its_nodes(sess: tf.Session) -> None:

@@ -138,6 +138,7 @@ _PLACES = {
     "name_scope": "weft.api.compat_v2.name_scope",
     "where": "weft.where_v2",
     "initializers": "weft.keras.initializers",
+    "keras.layers.DenseFeatures": "weft.lib.feature_column.layers_v2.DenseFeatures",
     "losses": "weft.keras.losses",
     "metrics": "weft.keras.metrics",
     "nn.ctc_loss": "weft.nn.ctc_loss_v2",
@@ -149,8 +150,9 @@ _PLACES = {
     "summary": "weft.lib.summary.v2",
     "test.compute_gradient": "weft.lib.testing.function_gradients.compute_gradient",
 }
-# Namespaces that are one and the same in both.
-_SHARED = frozenset("data distribute estimator keras nest".split())
+# Namespaces that are one and the same in both, and those inside of others that are not.
+_SHARED = frozenset("data distribute estimator nest".split())
+_INNER = frozenset({"keras.layers"})
 # What is not the same and not here, and what programs look for to see that this is TensorFlow 1.
 _ONLY_IN_1 = frozenset(
     "image.resize Session InteractiveSession app contrib flags get_variable gfile"
@@ -234,8 +236,9 @@ class Namespace(ModuleType):
                 f"tf.compat.v2 has no attribute {full!r}: weft implements TensorFlow 1.15's graphs"
                 f" and sessions; look for tf.{full} or tf.compat.v1.{full}"
             )
-        if isinstance(in_1, ModuleType) and not self._below and name not in _SHARED:
-            return Namespace(full, in_1)
+        if isinstance(in_1, ModuleType) and full not in _SHARED:
+            if not self._below or full in _INNER:
+                return Namespace(full, in_1)
         # `tf.math.reduce_sum` is `tf.reduce_sum`.
         root = getattr(_at("weft"), name, None)
         declared = _declared().get(full) or (_declared().get(name) if root is in_1 else None)

@@ -140,8 +140,8 @@ def _source(graph: Graph, value: Any) -> Tensor:
     """
     tensor = _handle_or_tensor(value)
     own = graph.stand_in(tensor)
-    if own is not tensor and _crosses(graph) and hasattr(own.op, "_captured"):
-        return tensor  # there are other ways to it, through what is outside
+    if _crosses(graph) and (own.graph is not graph or hasattr(own.op, "_captured")):
+        return tensor  # there may be other ways to it, through what is outside
     if own is tensor and own.graph is not graph and hasattr(value, "_ref"):
         read: Tensor = value.value()  # a function takes in the value of a reference variable
         return graph.stand_in(read)

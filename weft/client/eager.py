@@ -128,7 +128,7 @@ class EagerExecution(EagerGraph):
     ) -> Tensor:
         if self._has_new_variables and self.restoring:
             self._restore_new_variables(definition, inputs)
-        full = self.unique_name(definition.name) if name is None else self._node_name(name)
+        full = self._new_name(definition.name) if name is None else self._node_name(name)
         attrs, types = dict(known.attrs), (known.dtype,)
         op = EagerOperation(self, definition, full, inputs, types, attrs)
         op._id = next(self._serial)
@@ -220,9 +220,17 @@ class EagerExecution(EagerGraph):
             self._has_new_variables = True
             weakref.finalize(tensor, self._resources.remove, value).atexit = False
 
-    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+    def _new_name(self, name: str, mark_as_used: bool = True) -> str:
         """Names need not be unique: nothing is looked up by them."""
         return f"{self._scopes.name}/{name}" if self._scopes.name else name
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """A name that was not asked for before; open scopes do not count: they are no graph's."""
+        scope, self._scopes.name = self._scopes.name, ""
+        try:
+            return super().unique_name(name, mark_as_used)
+        finally:
+            self._scopes.name = scope
 
     def context_of(self, op: Operation) -> Any:
         """The surroundings of a kernel; a handle has a name of its own, which no other op finds."""

@@ -54,7 +54,10 @@ def as_given(tensor: Tensor, value: Any) -> Any:
 def _fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     if len(dims) != len(shape):
         return False
-    return all(d is None or d == n for d, n in zip(dims, shape, strict=True))
+    for wanted, given in zip(dims, shape, strict=True):  # a generator for `all` costs more
+        if wanted is not None and wanted != given:
+            return False
+    return True
 
 
 def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:

@@ -191,18 +191,22 @@ class BaseSession(SessionInterface):
         if not keys and not accept_options:
             return self._bare_call(handler)
 
+        run, rebuild = self._runner.run, handler.rebuild
+        tensors, targets, count = handler.tensors, handler.targets, len(keys)
+
         def call(*args: Any, **kwargs: Any) -> Any:
-            options, metadata = kwargs.pop("options", None), kwargs.pop("run_metadata", None)
-            if kwargs or (not accept_options and (options is not None or metadata is not None)):
-                raise TypeError("The callable takes only the values to feed")
-            if len(args) != len(keys):
-                raise TypeError(f"The callable takes {len(keys)} values, got {len(args)}")
-            self._check_open()
-            values = [as_feed(k, v) for k, v in zip(keys, args, strict=True)]
-            results = self._runner.run(
-                handler.tensors, handler.targets, keys, values, options, metadata, handler
-            )
-            return handler.rebuild(results)
+            options = metadata = None
+            if kwargs:
+                options, metadata = kwargs.pop("options", None), kwargs.pop("run_metadata", None)
+                given = options is not None or metadata is not None
+                if kwargs or (given and not accept_options):
+                    raise TypeError("The callable takes only the values to feed")
+            if len(args) != count:
+                raise TypeError(f"The callable takes {count} values, got {len(args)}")
+            if self._closed:
+                self._check_open()
+            values = [*map(as_feed, keys, args)]
+            return rebuild(run(tensors, targets, keys, values, options, metadata, handler))
 
         return call
 

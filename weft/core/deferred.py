@@ -80,39 +80,32 @@ class Deferred:
             withdraw()
 
 
-class Ends:
-    """The `at_end` calls of the promises that a step waited for."""
+class Ends(list[Callable[[], None]]):
+    """The `at_end` calls of the promises that a step waited for: most steps have none."""
 
-    def __init__(self) -> None:
-        self._calls: list[Callable[[], None]] = []
+    __slots__ = ()
 
     def add(self, promise: Deferred) -> None:
         if promise.at_end is not None:
-            self._calls.append(promise.at_end)
+            self.append(promise.at_end)
 
     def take(self) -> Callable[[], None] | None:
         """One call for all that was added, which the caller has to make from now on."""
-        calls, self._calls = self._calls, []
-        if not calls:
+        if not self:
             return None
-
-        def at_end() -> None:
-            for call in calls:
-                call()
-
-        return at_end
+        taken = Ends(self)
+        self.clear()
+        return taken.over
 
     def over(self) -> None:
         """The step is over."""
-        calls, self._calls = self._calls, []
-        for call in calls:
-            call()
+        while self:
+            self.pop(0)()
 
     def kept(self, outputs: Any) -> Any:
         """Outputs as they are, or as a promise that says what to do at the end."""
-        at_end = self.take()
-        if at_end is None:
+        if not self:
             return outputs
-        promise = Deferred(at_end=at_end)
+        promise = Deferred(at_end=self.take())
         promise.complete(outputs)
         return promise

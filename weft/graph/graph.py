@@ -86,6 +86,10 @@ class Graph(ScopedGraph):
         return len(self._ops)
 
     @property
+    def _nodes_by_name(self) -> dict[str, Operation]:
+        return self._by_name
+
+    @property
     def _c_graph(self) -> Graph:
         """The graph as libraries hand it on to TensorFlow's core: no other is behind this one."""
         return self
@@ -287,7 +291,7 @@ class Graph(ScopedGraph):
         # Below a scope a name may start with any of the allowed characters.
         if not (VALID_SCOPE_NAME if self._scopes.name else VALID_OP_NAME)(name):
             raise ValueError(f"'{name}' is not a valid node name")
-        return self.unique_name(name)
+        return self._new_name(name)
 
     def as_default(self) -> AbstractContextManager[Graph]:
         return stacks.graphs.enter(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core.deferred import Deferred
 from weft.graph.counts import checked_count
 from weft.graph.op_def import ArgDef, OpDef
 
@@ -15,16 +16,19 @@ def bind(definition: OpDef, attrs: dict[str, Any], traced: bool = False) -> Call
     """`call(xp, inputs, *extra) -> flat outputs` for a node with these attributes.
 
     `extra` is the ctx or rng of kernels that take one. `traced` prefers the kernel for tracing.
+    A kernel that has to wait gives a promise of its outputs, which is handed on as it is.
     """
     kernel = definition.traced_kernel if traced and definition.traced_kernel else definition.kernel
     assert kernel is not None, definition.name
     named = kernel_attrs(definition, attrs)
     group = _grouper(definition, attrs) if definition.has_list_input else None
-    single = definition.single_output
+    single, waits = definition.single_output, definition.blocking
 
     def call(xp: Any, inputs: Sequence[Any], *extra: Any) -> Sequence[Any]:
         args = group(inputs) if group is not None else inputs
         result = kernel(xp, *extra, *args, **named)
+        if waits and isinstance(result, Deferred):
+            return result  # type: ignore[return-value]
         if single:
             return (result,)
         return () if result is None else result

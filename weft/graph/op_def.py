@@ -54,13 +54,14 @@ class Kernels:
     """The functions that compute one operation, attached at import and never later.
 
     `traced` stands in for `general` while a region is traced, of an op that runs on the host.
-    `prepare(c)`, of a node whose inputs but the first are constants, gives what it does to the
-    first, or None.
+    `prepare(c)`, of a node whose inputs but the first `prepared_inputs` are constants, gives what
+    it does to these, or None.
     """
 
     general: Kernel | None
     traced: Kernel | None = None
-    prepare: Callable[[Any], Callable[[Any], Any] | None] | None = None
+    prepare: Callable[[Any], Callable[..., Any] | None] | None = None
+    prepared_inputs: int = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
@@ -131,7 +132,7 @@ class OpDef(Traits, Signature):
         return self.kernels.traced
 
     @property
-    def prepare(self) -> Callable[[Any], Callable[[Any], Any] | None] | None:
+    def prepare(self) -> Callable[[Any], Callable[..., Any] | None] | None:
         return self.kernels.prepare
 
     def numpy(self, kernel: Kernel) -> Kernel:
@@ -146,13 +147,13 @@ class OpDef(Traits, Signature):
         self.kernels.traced = kernel
         return kernel
 
-    def prepared(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def prepared(self, function: Callable[[Any], Any], inputs: int = 1) -> Callable[[Any], Any]:
         """Decorator: `function(c)` may give a shorter way to do what the kernel does with NumPy.
 
-        It gets the node's `attr`s and the `value`s of its inputs, which but for the first are
-        constants, and returns a function of the first input, or None.
+        It gets the node's `attr`s and the `value`s of its inputs, which but for the first, or the
+        first few, are constants, and returns a function of these inputs, or None.
         """
-        self.kernels.prepare = function
+        self.kernels.prepare, self.kernels.prepared_inputs = function, inputs
         return function
 
     def gradient(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -86,6 +86,11 @@ class Operation:
         return self.definition.name
 
     @property
+    def _output_types(self) -> list[int]:
+        """The types of the outputs, as numbers of `DataType`."""
+        return [tensor.dtype.as_datatype_enum for tensor in self.outputs]
+
+    @property
     def control_inputs(self) -> list[Operation]:
         return list(self._control_inputs)
 

@@ -89,7 +89,7 @@ class NameScope:
             return name
         if not (VALID_SCOPE_NAME if self.saved else VALID_OP_NAME)(name):
             raise ValueError(f"'{name}' is not a valid scope name")
-        scopes.name = graph.unique_name(name)
+        scopes.name = graph._new_name(name)
         return scopes.name + "/"
 
     def __exit__(self, *exc: Any) -> None:
@@ -135,6 +135,9 @@ class ScopedGraph:
             if mark_as_used:
                 used[key] = 1
             return f"{name}_{number - 1}"
+
+    # The name of a new operation or scope.
+    _new_name = unique_name
 
     def _unique_full_name(self, name: str) -> str:
         scope, self._scopes.name = self._scopes.name, ""

@@ -251,7 +251,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.random: stateless_random_ops
     tf tf.strings: string_ops
     weft.lib.summary.summary weft.legacy.internals.summary_op_util: summary_op_util
-    weft.lib.summary.summary_ops_v2: summary_ops_v2
+    weft.lib.summary.summary_ops_v2 weft.lib.summary.event_writers weft.lib.summary.write
+        weft.lib.summary.recording weft.lib.summary.traces: summary_ops_v2
     tf weft.ops.state.variable_scope: variable_scope
     tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
     weft.ops.scores.weights tf: weights_broadcast_ops
@@ -345,7 +346,7 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.core.no_dependency weft.lib.keras.engine.tracking:
+        weft.core.no_dependency weft.core.tracks weft.lib.keras.engine.tracking:
         base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
@@ -432,7 +433,10 @@ contrib.boosted_trees.proto
     weft.protos.contrib_trees: learner_pb2 tree_config_pb2
 contrib.boosted_trees.estimator_batch
     weft.lib.contrib.boosted_trees.estimators: estimator
-    weft.lib.contrib.boosted_trees.model: model trainer_hooks
+    weft.lib.contrib.boosted_trees.dnn_combined: dnn_tree_combined_estimator
+    weft.lib.contrib.boosted_trees.distillation_loss: distillation_loss
+    weft.lib.contrib.boosted_trees.model: model
+    weft.lib.contrib.boosted_trees.trainer_hooks: trainer_hooks
 contrib.boosted_trees.python
 contrib.boosted_trees.python.utils
     weft.lib.contrib.boosted_trees.losses: losses
@@ -445,7 +449,7 @@ contrib.cudnn_rnn.python
 contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
     tf.contrib.cudnn_rnn: cudnn_rnn
 contrib.cudnn_rnn.python.ops
-    tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
+    weft.lib.contrib.cudnn_rnn.opaque tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
 contrib.crf.python
 contrib.crf.python.ops
     tf.contrib.crf: crf
@@ -469,7 +473,9 @@ contrib.eager.python
 contrib.factorization.python
 contrib.factorization.python.ops
     tf.contrib.factorization raw: clustering_ops
-    tf.contrib.factorization: factorization_ops kmeans
+    tf.contrib.factorization: factorization_ops gmm kmeans wals
+    weft.lib.contrib.factorization.mixtures: gmm_ops
+    raw: gen_factorization_ops
 contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
     tf.contrib.framework: checkpoint_utils experimental graph_util tensor_util
@@ -482,6 +488,13 @@ contrib.gan.python.losses: tf.contrib.gan.losses
 contrib.gan.python.losses.python
     tf.contrib.gan.losses.wargs: losses_impl losses_wargs
     tf.contrib.gan.losses: tuple_losses tuple_losses_impl
+contrib.gan.python.eval: tf.contrib.gan.eval
+contrib.gan.python.eval.python
+    weft.lib.contrib.gan.eval.classifier_metrics weft.lib.contrib.gan.eval.classifiers:
+        classifier_metrics classifier_metrics_impl
+    weft.lib.contrib.gan.eval.eval_utils: eval_utils eval_utils_impl
+    weft.lib.contrib.gan.eval.sliced_wasserstein: sliced_wasserstein sliced_wasserstein_impl
+    weft.lib.contrib.gan.eval.summaries: summaries summaries_impl
 contrib.gan.python.features: tf.contrib.gan.features
 contrib.gan.python.estimator: tf.contrib.gan.estimator
 contrib.grid_rnn.python
@@ -643,8 +656,21 @@ contrib.timeseries.python.timeseries: tf.contrib.timeseries
     weft.lib.contrib.timeseries.keys: feature_keys
     weft.lib.contrib.timeseries.head: head
     weft.lib.contrib.timeseries.inputs weft.lib.contrib.timeseries.readers: input_pipeline
-    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.keys: model state_management
-    weft.lib.contrib.timeseries.statistics: math_utils
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.sequential
+        weft.lib.contrib.timeseries.keys: model
+    weft.lib.contrib.timeseries.models weft.lib.contrib.timeseries.chaining: state_management
+    weft.lib.contrib.timeseries.statistics weft.lib.contrib.timeseries.state_space.matrices:
+        math_utils
+    weft.lib.contrib.timeseries.saved_model_utils: saved_model_utils
+contrib.timeseries.python.timeseries.state_space_models
+    weft.lib.contrib.timeseries.state_space.anomalies: filtering_postprocessor
+    weft.lib.contrib.timeseries.state_space.cycles: periodic
+    weft.lib.contrib.timeseries.state_space.kalman: kalman_filter
+    weft.lib.contrib.timeseries.state_space.level_trend: level_trend
+    weft.lib.contrib.timeseries.state_space.model weft.lib.contrib.timeseries.state_space.ensembles:
+        state_space_model
+    weft.lib.contrib.timeseries.state_space.structural: structural_ensemble
+    weft.lib.contrib.timeseries.state_space.varma: varma
 contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops
@@ -676,6 +702,7 @@ contrib.data.python.ops: tf.contrib.data
 contrib.estimator.python
 contrib.estimator.python.estimator: tf.contrib.estimator
     tf.contrib.estimator: early_stopping export exporter extenders head hooks logit_fns multi_head
+        rnn saved_model_estimator
 contrib.feature_column.python
 contrib.feature_column.python.feature_column
     tf.contrib.feature_column: sequence_feature_column
@@ -728,7 +755,8 @@ python.estimator.canned
     weft.lib.estimator.heads.keys: metric_keys prediction_keys
 python.estimator.head
     tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
-        multi_label_head regression_head sequential_head
+        multi_label_head regression_head
+    weft.lib.estimator.heads.sequential: sequential_head
 python.estimator.export
     tf.estimator.export: export export_lib export_output
 python.estimator.inputs

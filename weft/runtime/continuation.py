@@ -14,7 +14,7 @@ from weft.core import errors
 from weft.core.deferred import Deferred, Ends, Sink
 from weft.runtime.executor import Executor, Stop, with_iteration
 from weft.runtime.host.interpret import Observer
-from weft.runtime.limits import RunningSteps, deadline_scope, in_session
+from weft.runtime.limits import RunningSteps, limits
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import TaskGraph
 from weft.runtime.threads import Job
@@ -34,6 +34,16 @@ class StepContext(NamedTuple):
     def only_running(self) -> bool:
         """Whether a step can end only by itself, or with its session."""
         return self.observe is None and self.deadline is None and self.rendezvous is None
+
+    def apply_to(self, call: Callable[[], Any]) -> Any:
+        """Calls it on this thread; loops inside stop at the deadline, or with the session."""
+        before = limits.running, limits.deadline
+        limits.running = before[0] if self.running is None else self.running
+        limits.deadline = self.deadline
+        try:
+            return call()
+        finally:
+            limits.running, limits.deadline = before
 
     def executor(self, tasks: TaskGraph, values: list[Any], by_tokens: bool = False) -> Executor:
         kind = TokenExecutor if by_tokens or tasks.has_tokens else Executor
@@ -62,8 +72,7 @@ class Continuation:
     def go(self, begin: Callable[[], Any]) -> None:
         """Runs it on this thread, up to where it has to wait, or to its end."""
         try:
-            with in_session(self._limits.running), deadline_scope(self._limits.deadline):
-                found = begin()
+            found = self._limits.apply_to(begin)
         except Exception as error:
             self._done(None, error)
             return
@@ -91,22 +100,25 @@ class _Run:
 
     def start(self, at: Stop | None) -> Any:
         self.executor.enter()
-        return self._guarded(lambda: self.executor.begin(at))
+        return self._run(partial(self.executor.begin, at))
 
-    def _go_on(self) -> Any:
-        return self._guarded(lambda: None)
+    def _go_on(self, _: Any) -> Any:
+        return self._run(None)
 
-    def _guarded(self, begin: Callable[[], None]) -> Any:
-        executor, inbox = self.executor, self.executor.inbox
+    def _run(self, begin: Callable[[], None] | None) -> Any:
+        executor = self.executor
         try:
-            begin()
+            if begin is not None:
+                begin()
             while not executor.advance():
                 promise = self._promise()
                 if promise is not None:
                     return promise
-            outputs = inbox.ends.kept(self.finish(executor.outcome()))
+            outputs = self.finish(executor.outcome())
+            if executor.inbox.ends:
+                outputs = executor.inbox.ends.kept(outputs)
         except BaseException:
-            inbox.withdraw()
+            executor.inbox.withdraw()
             executor.leave()
             raise
         executor.leave()
@@ -114,13 +126,12 @@ class _Run:
 
     def _promise(self) -> Deferred | None:
         """One that is kept as soon as the run can go on; None if it can."""
-        promise = Deferred(then=lambda _: self._go_on())
-        promise.on_cancel = lambda: self._cancel(promise)
-        ends = self.executor.inbox.ends
-        promise.at_end = ends.take()
-        if self.executor.inbox.sleep(lambda: promise.complete(())):
+        inbox = self.executor.inbox
+        promise = Deferred(then=self._go_on, at_end=inbox.ends.take())
+        promise.on_cancel = partial(self._cancel, promise)
+        if inbox.sleep(partial(promise.complete, ())):
             return promise
-        ends.add(promise)
+        inbox.ends.add(promise)
         return None
 
     def _cancel(self, promise: Deferred) -> None:

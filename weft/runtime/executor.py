@@ -36,6 +36,8 @@ class Executor:
     `observe(node, inputs, outputs, start, end)` sees every node that is a task of its own.
     """
 
+    root = Frame("", None, None, 0, 0, 1)  # of a graph without loops nothing is noted there
+
     def __init__(
         self,
         graph: TaskGraph,
@@ -47,7 +49,6 @@ class Executor:
     ) -> None:
         self.graph, self.readers = graph, graph.readers.copy()
         self.running, self.observe, self.rendezvous = running, observe, rendezvous
-        self.root = Frame("", None, None, 0, 0, 1)
         self.first = Iteration(0, graph.pending.copy(), values)
         self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
         self.inbox = Inbox(deadline)
@@ -154,19 +155,21 @@ class Executor:
 
     def compute(self, task: Task, frame: Frame, iteration: Iteration) -> None:
         self.flush()
-        self._note_start(task, iteration)
         try:
             if self.observe is None:
                 promise = task.run(iteration.values)
             else:
+                self._note_start(task, iteration)
                 with limits.observed(self.observe):
                     promise = task.run(iteration.values)
         except Exception as error:
             raise_from(with_iteration(error, task, frame, iteration), error)
-        if promise is None:
-            self._done(task, frame, iteration)
-        else:
+        if promise is not None:
             self.inbox.expect(promise, task, frame, iteration)
+        elif self.observe is None:
+            self.finish(task, frame, iteration)
+        else:
+            self._done(task, frame, iteration)
 
     def receive(self) -> None:
         """Takes the next result that arrives."""

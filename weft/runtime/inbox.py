@@ -147,4 +147,5 @@ class Inbox(Mailbox):
     def close(self) -> None:
         """The step is over."""
         self.waiting.clear()
-        self.ends.over()
+        if self.ends:
+            self.ends.over()

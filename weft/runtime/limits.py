@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from weft.core.errors import OpError
 from weft.core.step_limits import deadline_error as deadline_error
@@ -17,38 +15,38 @@ class Step(Protocol):
         """Ends the step with `error`, from any thread."""
 
 
-@contextmanager
-def deadline_scope(deadline: float | None) -> Iterator[None]:
+class _Scope:
+    """Inside, one of the limits of this thread's step is another. Entered once."""
+
+    __slots__ = ("_name", "_value")
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value = name, value
+
+    def _exchange(self, *_: object) -> None:
+        before = getattr(limits, self._name)
+        setattr(limits, self._name, self._value)
+        self._value = before
+
+    __enter__ = __exit__ = _exchange
+
+
+def deadline_scope(deadline: float | None) -> _Scope:
     """Loops of a step that runs inside stop at `deadline`."""
-    before, limits.deadline = limits.deadline, deadline
-    try:
-        yield
-    finally:
-        limits.deadline = before
+    return _Scope("deadline", deadline)
 
 
-@contextmanager
-def compiling_ahead() -> Iterator[None]:
+def compiling_ahead() -> _Scope:
     """A step that runs inside for the second time is compiled, as if shapes were few."""
-    before, limits.compiles = limits.compiles, True
-    try:
-        yield
-    finally:
-        limits.compiles = before
+    return _Scope("compiles", True)
 
 
-@contextmanager
-def in_session(running: RunningSteps | None) -> Iterator[None]:
+def in_session(running: RunningSteps | None) -> _Scope:
     """Loops of a step that runs inside stop when its session is closed.
 
     A step inside a step has none of its own.
     """
-    before = limits.running
-    limits.running = before if running is None else running
-    try:
-        yield
-    finally:
-        limits.running = before
+    return _Scope("running", limits.running if running is None else running)
 
 
 class RunningSteps:

@@ -29,11 +29,11 @@ class Placer:
     """
 
     def __init__(
-        self, graph: Graph, devices: DeviceSet, config: Any = None, home: str = ""
+        self, graph: Graph, devices: DeviceSet, config: Any = None, one_task: bool = False
     ) -> None:
         self.graph, self.devices = graph, devices
         soft = bool(config is not None and config.allow_soft_placement)
-        self.options = PlaceOptions(soft=soft, home=home)
+        self.options = PlaceOptions(soft=soft, one_task=one_task)
         self.log = bool(config is not None and config.log_device_placement)
         self.pruned_only = bool(config is not None and config.graph_options.place_pruned_graph)
         self.costs = _kept_costs()

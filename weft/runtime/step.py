@@ -141,8 +141,8 @@ class StepRunner:
 
     def _to_user(self, results: Sequence[Any], plan: AnyPlan) -> list[Any]:
         try:
-            if self._far and len(results) > 1:
-                start_copies(results)
+            if self._far:
+                results = brought(results)
             return [to_user(value) for value in results]
         except errors.FailedPreconditionError as error:
             raise located_fetch(error, plan.graph, results) from None
@@ -315,12 +315,18 @@ def located_fetch(error: Exception, graph: ClientGraph, results: Sequence[Any]) 
     return error
 
 
-def start_copies(values: Sequence[Any]) -> None:
-    """Lets the values that are on a device travel all at once, not one after the other."""
-    for value in values:
-        copy = getattr(value, "copy_to_host_async", None)
+def brought(values: Sequence[Any]) -> list[Any]:
+    """Values of which some are on a device, as ones of the host.
+
+    They travel at once, before any is waited for. `np.asarray` would first ask for their memory,
+    which is not the host's.
+    """
+    copies = [getattr(value, "copy_to_host_async", None) for value in values]
+    for copy in copies:
         if copy is not None:
             copy()
+    there = zip(values, copies, strict=True)
+    return [value if copy is None else value.__array__() for value, copy in there]
 
 
 def to_user(value: Any) -> Any:

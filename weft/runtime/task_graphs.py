@@ -55,8 +55,6 @@ def node_runner(item: HostNode) -> Callable[[list[Any]], Deferred | None]:
             outputs = run_one(item, [values[i] for i in item.ins])
         if isinstance(outputs, Deferred):
             return outputs
-        if len(outputs) == 1 and isinstance(outputs[0], Deferred):
-            return outputs[0]
         for slot, value in zip(item.outs, outputs, strict=True):
             values[slot] = value
         return None

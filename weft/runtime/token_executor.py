@@ -28,6 +28,7 @@ class TokenExecutor(Executor):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.frames: dict[Any, Frame] = {}
+        self.root = Frame("", None, None, 0, 0, 1)
         self.root.iterations[0], self.root.last = self.first, 0
         self.depth = 0
 

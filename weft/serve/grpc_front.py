@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
@@ -19,7 +18,8 @@ from weft.cluster.transport.grpc_connection import (
 )
 from weft.cluster.transport.methods import status_of
 from weft.protos.serving import message
-from weft.serve.observe import Observer
+from weft.serve.call_threads import CallThreads
+from weft.serve.observe import Observer, Seen
 from weft.serve.requests import Requests
 
 _PREDICTION = "/tensorflow.serving.PredictionService/"
@@ -60,7 +60,7 @@ class GrpcFront:
         calls: int,
         threads: int,
     ) -> None:
-        self._threads = ThreadPoolExecutor(threads, "weft-grpc")
+        self._threads = CallThreads(threads, "weft-grpc")
         options = [
             *CHANNEL_OPTIONS, *keepalive_options(is_server=True), ("grpc.so_reuseport", 0),
             ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS), received_up_to(message_limit),
@@ -81,7 +81,7 @@ class GrpcFront:
         """Takes no more calls; those under way have so long."""
         self._handler.closed.set()
         self._server.stop(seconds).wait()
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -156,7 +156,7 @@ def _answering(path: str, method: Any, observer: Observer) -> Callable[[bytes, A
     def call(data: bytes, context: Any) -> bytes:
         left = context.time_remaining()
         deadline = time.monotonic() + left if left is not None and left < _FOREVER else None
-        seen = observer.begin(name, "GRPC", len(data))
+        seen = Seen(observer, name, "GRPC", len(data))
         try:
             answer: bytes = method(data, deadline, seen.about)
         except Exception as error:

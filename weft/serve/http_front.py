@@ -23,9 +23,8 @@ from weft.pages.site import endpoint_of, static_file
 from weft.serve import json_text
 from weft.serve.metrics import Metrics
 from weft.serve.page import Page
-from weft.serve.rest import Rest, http_status
+from weft.serve.rest import Answered, Rest, RestRequest, TakesTime, http_status
 
-_JSON = "application/json"
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _REST = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
 _CORS = {
@@ -33,8 +32,19 @@ _CORS = {
     "Access-Control-Allow-Methods": "POST, GET",
     "Access-Control-Allow-Headers": "Content-Type",
 }
+_JSON = (b"content-type", b"application/json")
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_SMALL = 4096  # bytes of a body, which are read in less time than a thread takes to begin
 METRICS_PATH = "/monitoring/prometheus/metrics"
+
+
+class _Answer(Response):
+    """JSON, with headers that are ready: starlette would make them anew for each answer."""
+
+    def __init__(self, text: str, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        self.body, self.status_code = text.encode("utf-8", "surrogateescape"), status
+        self.raw_headers = [*headers, (b"content-length", b"%d" % len(self.body)), _JSON]
+        self.background = None
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,11 @@ class HttpFront:
         self._rest, self._metrics, self._page = rest, metrics, page
         self._identity, self._is_ready, self._limits = identity, is_ready, limits
         self._headers = _CORS if cors else {}
+        self._raw_headers = [(k.lower().encode(), v.encode()) for k, v in self._headers.items()]
         self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
         self._busy = 0
-        app = Starlette(
+        self._metrics_path = metrics_path
+        self._site = Starlette(
             routes=[
                 Route("/", self._show_page),
                 Route("/look.css", static_file("look.css")),
@@ -80,10 +92,21 @@ class HttpFront:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),
-                Route("/{path:path}", self._guarded(self._answer), methods=_METHODS),
+                Route("/{path:path}", self._elsewhere, methods=_METHODS),
             ]
         )
-        self._listener = Listener(app)
+        self._listener = Listener(self)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """REST goes straight to its answer, as starlette would go after trying every route."""
+        if scope["type"] == "http" and self._is_rest(scope["method"], scope["path"]):
+            response = await self._answer(scope, receive)
+            await response(scope, receive, send)
+        else:
+            await self._site(scope, receive, send)
+
+    def _is_rest(self, method: str, path: str) -> bool:
+        return path.startswith("/v1/") and path != self._metrics_path and method in _METHODS
 
     # ---- who may ask ----
 
@@ -91,29 +114,40 @@ class HttpFront:
         self, endpoint: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
-            refusal = self._identity.refusal(request.headers.items())
-            if refusal:
-                COMPLAINTS.say(refusal, f"{request.method} {request.url.path[:200]}: {refusal}")
-                return self._failed(errors.UNAUTHENTICATED, refusal)
-            return await endpoint(request)
+            return self._refused(request.scope) or await endpoint(request)
 
         return guarded
 
+    def _refused(self, scope: Any) -> Response | None:
+        """The answer to who may not ask."""
+        refusal = self._identity.refusal(map(_as_text, scope["headers"]))
+        if not refusal:
+            return None
+        path = Request(scope).url.path[:200]
+        COMPLAINTS.say(refusal, f"{scope['method']} {path}: {refusal}")
+        return self._failed(errors.UNAUTHENTICATED, refusal)
+
     def _failed(self, code: int, text: str, status: int | None = None) -> Response:
-        made = json_text.error(text).encode("utf-8", "surrogateescape")
-        return Response(made, status or http_status(code), self._headers, _JSON)
+        return _Answer(json_text.error(text), status or http_status(code), self._raw_headers)
 
     # ---- REST ----
 
-    async def _answer(self, request: Request) -> Response:
-        path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
+    async def _elsewhere(self, request: Request) -> Response:
+        """What no route is for: REST by another way of writing it, or nothing."""
+        return await self._answer(request.scope, request.receive)
+
+    async def _answer(self, scope: Any, receive: Any) -> Response:
+        refused = self._refused(scope)
+        if refused is not None:
+            return refused
+        path = scope.get("raw_path", b"").decode("latin-1") or Request(scope).url.path
         path = path.partition("?")[0]
         if not _REST.fullmatch(path):
             return PlainTextResponse("Not Found", 404)
-        if request.method == "OPTIONS":
-            return self._preflight(request)
+        if scope["method"] == "OPTIONS":
+            return self._preflight(Request(scope))
         try:
-            body = await self._body(request)
+            body = await self._body(scope, receive)
         except ClientDisconnect:
             return Response(status_code=499)
         if body is None:
@@ -123,33 +157,47 @@ class HttpFront:
             return self._failed(errors.RESOURCE_EXHAUSTED, text, 413)
         if self._busy >= self._limits.calls:
             return self._failed(errors.RESOURCE_EXHAUSTED, "Concurrent request limit exceeded!")
-        return await self._run(request.method, path, body)
+        until = time.monotonic() + self._limits.seconds
+        asked = RestRequest(scope["method"], path, body, until, True)
+        answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
+        if answered is None:
+            return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
+        status, text = answered
+        return _Answer(text, status, self._raw_headers)
 
-    async def _body(self, request: Request) -> bytes | None:
+    async def _body(self, scope: Any, receive: Any) -> bytes | None:
         """The body; None if it is too large, of which no more than the limit is kept."""
         most = self._limits.body
-        said = request.headers.get("content-length", "")
-        if said.isdecimal() and int(said) > most:
+        said = next((v for k, v in scope["headers"] if k == b"content-length"), b"")
+        if said.isdigit() and int(said) > most:
             return None
-        chunks, size = [], 0
-        async for chunk in request.stream():
-            size += len(chunk)
+        chunks, size, more = [], 0, True
+        while more:
+            part = await receive()
+            if part["type"] == "http.disconnect":
+                raise ClientDisconnect
+            chunks.append(part.get("body", b""))
+            size, more = size + len(chunks[-1]), part.get("more_body", False)
             if size > most:
                 return None
-            chunks.append(chunk)
         return b"".join(chunks)
 
-    async def _run(self, method: str, path: str, body: bytes) -> Response:
-        deadline = time.monotonic() + self._limits.seconds
-        loop = asyncio.get_running_loop()
-        self._busy += 1
-        step = loop.run_in_executor(self._pool, self._rest.answer, method, path, body, deadline)
-        step.add_done_callback(self._finished)
+    def _at_once(self, asked: RestRequest) -> Answered | None:
+        """The answer; None if it may take so long that others would have to wait for theirs."""
+        if len(asked.body) > _SMALL:
+            return None
         try:
-            status, text = await asyncio.wait_for(asyncio.shield(step), self._limits.seconds)
-        except TimeoutError:
-            return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
-        return Response(text.encode("utf-8", "surrogateescape"), status, self._headers, _JSON)
+            return self._rest.answer(asked)
+        except TakesTime:
+            return None
+
+    async def _in_thread(self, asked: RestRequest) -> Answered | None:
+        """The answer; None if it does not come in time."""
+        self._busy += 1
+        step = asyncio.get_running_loop().run_in_executor(self._pool, self._rest.answer, asked)
+        step.add_done_callback(self._finished)
+        done, _ = await asyncio.wait({step}, timeout=self._limits.seconds)
+        return step.result() if done else None
 
     def _finished(self, step: Any) -> None:
         self._busy -= 1
@@ -191,3 +239,8 @@ class HttpFront:
         """Takes no more requests; those under way have so long."""
         self._listener.stop(seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _as_text(header: tuple[bytes, bytes]) -> tuple[str, str]:
+    name, value = header
+    return name.decode("latin-1"), value.decode("latin-1")

@@ -17,24 +17,46 @@ from weft.serve.servable import Servable
 from weft.serve.signatures import DEFAULT, Signature, Slot
 from weft.serve.tensors import type_name
 
+_MOST_QUESTIONS = 256  # that are kept with a version
 Answer = list[tuple[str, np.ndarray, DType]]
 """(alias, value, type) of each output."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A signature of a version and the outputs that are wanted of it, looked up once."""
+
+    signature: Signature
+    slots: list[Slot]
+    fetches: tuple[str, ...]
 
 
 def predict(
     servable: Servable,
     key: str,
     inputs: dict[str, np.ndarray],
-    wanted: Sequence[str] = (),
+    wanted: tuple[str, ...] = (),
     deadline: float | None = None,
 ) -> tuple[str, Answer]:
     """The signature's key, and the outputs that are wanted (or all of them)."""
-    signature = signatures.find(servable.signatures, key)
-    feeds = signature.feeds(inputs)
-    slots = signature.slots_of(tuple(wanted))
-    values = servable.run(feeds, [slot.tensor for slot in slots], deadline)
+    question = servable.questions.get((key, wanted)) or _question(servable, key, inputs, wanted)
+    feeds = question.signature.feeds(inputs)
+    values = servable.run(feeds, question.fetches, deadline)
+    slots = question.slots
     answer = [(s.alias, v, s.dtype) for s, v in zip(slots, values, strict=True)]
-    return signature.key, answer
+    return question.signature.key, answer
+
+
+def _question(
+    servable: Servable, key: str, inputs: dict[str, np.ndarray], wanted: tuple[str, ...]
+) -> Question:
+    signature = signatures.find(servable.signatures, key)
+    signature.feeds(inputs)  # what is wrong with them is told before what is wrong with `wanted`
+    slots = signature.slots_of(wanted)
+    made = Question(signature, slots, tuple(slot.tensor for slot in slots))
+    if len(servable.questions) < _MOST_QUESTIONS:
+        servable.questions[key, wanted] = made
+    return made
 
 
 # ---- examples -----------------------------------------------------------------------------------

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
+import itertools
 import json
+import math
+from array import array as packed
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +36,7 @@ _RANGES = {
     "uint64": (0, _LARGEST_UNSIGNED),
 }
 _FLOATS = ("float32", "float64")
+_FLOAT = {float}
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def parse(body: bytes) -> dict[str, Any]:
     if not body:
         raise invalid("JSON Parse error: The document is empty")
     try:
-        text = body.decode("utf-8-sig")
+        text = body.removeprefix(codecs.BOM_UTF8).decode()
         found, _ = _DECODER.raw_decode(text.lstrip(" \t\r\n"))
         if "\\u" in text:  # escapes can make halves of characters, which nothing can be done with
             json.dumps(found, ensure_ascii=False).encode("utf-8")
@@ -164,6 +169,9 @@ def _from_rows(rows: list[Any], slots: Mapping[str, Slot]) -> dict[str, np.ndarr
     if _is_record(rows[0]):
         return _from_records(rows, slots)
     slot = next(iter(slots.values()))
+    plain = _matrix(rows, slot.dtype)
+    if plain is not None:
+        return {slot.alias: plain}
     for number, row in enumerate(rows):
         if _is_record(row):
             raise invalid(f"Expecting value/list but got object at item {number} of input list")
@@ -214,7 +222,7 @@ class _Column:
         shape = fill(value, self._slot.dtype, self._values)
         if self._shape is None:
             self._shape = shape
-        size, expected = len(self._values) - before, _product(self._shape)
+        size, expected = len(self._values) - before, math.prod(self._shape)
         if size != expected:
             raise invalid(f"Expecting tensor size: {expected} but got: {size}")
         if shape != self._shape:
@@ -227,10 +235,6 @@ class _Column:
 
 def _listed(shape: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, shape))}]"
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.int64)) if shape else 1
 
 
 def _from_columns(value: Any, slots: Mapping[str, Slot]) -> dict[str, np.ndarray]:
@@ -293,8 +297,17 @@ def _fill(value: Any, level: int, shape: tuple[int, ...], dtype: DType, values: 
 
 def _are_plain(values: list[Any], dtype: DType) -> bool:
     """Whether these are numbers that need no second look."""
-    kinds = set(map(type, values))
-    return dtype.name in _FLOATS and kinds <= {float} and bool(values)
+    return dtype.name in _FLOATS and set(map(type, values)) == _FLOAT
+
+
+def _matrix(rows: list[Any], dtype: DType) -> np.ndarray | None:
+    """The array of rows that are nothing but lists of floats, and need no second look."""
+    if dtype.name not in _FLOATS or set(map(type, rows)) != {list} or len({*map(len, rows)}) > 1:
+        return None
+    values = [*itertools.chain.from_iterable(rows)]
+    if set(map(type, values)) != _FLOAT:
+        return None
+    return _made(values, (len(rows), len(rows[0])), dtype)
 
 
 def _element(value: Any, dtype: DType) -> Any:
@@ -358,9 +371,8 @@ def _made(values: list[Any], shape: tuple[int, ...], dtype: DType) -> np.ndarray
         made = np.empty(len(values), object)
         made[:] = values
         return made.reshape(shape)
-    if dtype.name == "float32":
-        with np.errstate(over="ignore"):
-            return np.array(values, np.float64).astype(np.float32).reshape(shape)
+    if dtype.name == "float32":  # what is too large is infinite, about which NumPy would warn
+        return np.frombuffer(packed("f", values), np.float32).reshape(shape)
     if dtype.name in ("int16", "int8", "uint8"):  # what does not fit wraps
         return np.array(values, np.int64).astype(dtype.np_storage).reshape(shape)
     return np.array(values, dtype.np_storage).reshape(shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from array import array as packed
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from weft.serve.tensors import type_name
 _INDENT = 4
 _MOST_SHOWN = 256  # characters of a value that a complaint repeats
 _INTEGERS = ("int32", "int16", "int8", "uint8", "int64", "uint32", "uint64")
-_DIGITS = {"float32": 9, "float64": 17}
+_DIGITS = {"float32": ("f", 9), "float64": ("d", 17)}  # the letter of the type, and all digits
 
 
 # ---- values in complaints -----------------------------------------------------------------------
@@ -99,12 +100,14 @@ def _string(value: bytes, as_bytes: bool) -> str:
 
 def _decimals(flat: np.ndarray, dtype: DType) -> list[str]:
     """Six digits where they say it all, else as many as it takes."""
-    exact = flat.astype(np.float64).tolist()
+    exact = flat.tolist()
     made = ["%.6g" % each for each in exact]  # noqa: UP031
-    again = np.array(made, np.float64).astype(flat.dtype) if made else flat
-    for i in np.flatnonzero(again != flat).tolist():
-        made[i] = f"%.{_DIGITS[dtype.name]}g" % exact[i]
-    return [_told(text) for text in made]
+    code, digits = _DIGITS[dtype.name]
+    again, long = packed(code, map(float, made)), f"%.{digits}g"
+    return [
+        _told(text if other == one else long % one)
+        for text, one, other in zip(made, exact, again, strict=True)
+    ]
 
 
 def _told(text: str) -> str:
@@ -123,6 +126,8 @@ def _line(texts: Sequence[str], shape: Sequence[int]) -> str:
     """Nested lists on one line."""
     if not shape:
         return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
     step = len(texts) // shape[0] if shape[0] else 0
     parts = [_line(texts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
     return f"[{', '.join(parts)}]"

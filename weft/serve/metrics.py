@@ -47,12 +47,16 @@ class Histogram:
 
 
 class Metrics:
-    """The numbers of one server. `state` gives those that are looked at rather than counted."""
+    """The numbers of one server. `state` gives those that are looked at rather than counted.
+
+    `catch_up` counts what has been noted and not counted, before anyone looks.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._counts: dict[tuple[str, str], int] = {}
         self.state: Callable[[], Iterable[Metric]] = lambda: ()
+        self.catch_up: Callable[[], None] = lambda: None
         self.request_latency = Histogram(
             "request_latency", "Microseconds of a request.", ("model_name", "API", "entrypoint"),
             _MICROSECONDS,
@@ -79,6 +83,7 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """All there is: prometheus_client calls this."""
+        self.catch_up()
         # Not a Counter: that would give the sample a name other than TensorFlow Serving's.
         requests = Metric(_PREFIX + "request_count", "Requests by status.", "untyped")
         for (model, status), count in sorted(dict(self._counts).items()):

@@ -7,8 +7,7 @@ one thread at a time, and show in the snapshot when they are done.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -90,17 +89,8 @@ class Models:
 
     # ---- requests ----
 
-    @contextmanager
-    def using(self, spec: Spec) -> Iterator[Servable]:
-        """The version that a request means; it stays until the request is over."""
-        servable = self.enter(spec)
-        try:
-            yield servable
-        finally:
-            servable.leave()
-
-    def enter(self, spec: Spec) -> Servable:
-        """As `using`, for who calls `leave`."""
+    def using(self, spec: Spec) -> Servable:
+        """The version that a request means; it stays until the `with` that uses it is over."""
         while True:
             servable = self._find(spec)
             if servable.enter():
@@ -128,6 +118,9 @@ class Models:
     @property
     def names(self) -> list[str]:
         return sorted(self._models)
+
+    def has(self, name: str) -> bool:
+        return name in self._models
 
     def config_of(self, name: str) -> ModelConfig | None:
         model = self._models.get(name)

@@ -16,6 +16,7 @@ from weft.serve import inference, tensors
 from weft.serve.config import from_message
 from weft.serve.errors import invalid
 from weft.serve.models import Models, Spec, read_spec
+from weft.serve.predict_requests import Heading, Headings, Parsed
 from weft.serve.servable import Servable
 from weft.serve.session_run import session_run
 from weft.serve.signatures import DEFAULT
@@ -33,35 +34,39 @@ class Requests:
     def __init__(self, models: Models, as_content: bool = False, reload: Any = None) -> None:
         self.models, self._as_content = models, as_content
         self._reload = reload or (lambda configs: models.configure(configs))
+        self._headings = Headings()
 
     # ---- PredictionService ----
 
     def predict(self, data: bytes, deadline: Deadline = None, seen: Seen | None = None) -> bytes:
-        request = message("PredictRequest").FromString(data)
-        spec = read_spec(request.model_spec)
-        servable = self.models.enter(spec)
-        try:
-            return self.predict_with(servable, request, deadline, seen)
-        finally:
-            servable.leave()
+        request = self._headings.read(data)
+        with self.models.using(request.spec) as servable:
+            return self._predict(servable, request, data, deadline, seen)
 
-    def predict_with(
-        self, servable: Servable, request: Any, deadline: Deadline = None, seen: Seen | None = None
-    ) -> bytes:
+    def predict_with(self, servable: Servable, request: Any) -> bytes:
         """The same for a version that is known."""
-        inputs = {alias: tensors.read(alias, value) for alias, value in request.inputs.items()}
+        return self._predict(servable, Parsed(request))
+
+    def _predict(
+        self,
+        servable: Servable,
+        request: Heading | Parsed,
+        data: bytes = b"",
+        deadline: Deadline = None,
+        seen: Seen | None = None,
+    ) -> bytes:
+        inputs, key = request.inputs(data), request.spec.signature
         if seen is not None:
             first = next(iter(inputs.values()), None)
             rows = len(first) if first is not None and first.ndim else 1
-            seen(servable.name, request.model_spec.signature_name, rows)
-        key, answer = inference.predict(
-            servable, request.model_spec.signature_name, inputs, request.output_filter, deadline
-        )
-        chunks = [_field(2, _spec_bytes(servable, request.model_spec.name, key))]
-        for alias, value, dtype in answer:
-            name, tensor = alias.encode(), tensors.write(value, dtype, self._as_content)
-            chunks.append(_field(1, _field(1, name) + _field(2, tensor)))
-        return b"".join(chunks)
+            seen(servable.name, key, rows)
+        key, answer = inference.predict(servable, key, inputs, request.wanted, deadline)
+        return self._response(_spec_bytes(servable, 2, request.spec.name, key), answer)
+
+    def _response(self, spec: bytes, answer: inference.Answer) -> bytes:
+        """The outputs of a Predict or a SessionRun, after the spec of the model."""
+        as_content = self._as_content
+        return b"".join([spec, *[tensors.entry(*each, as_content) for each in answer]])
 
     def classify(self, data: bytes, deadline: Deadline = None, seen: Seen | None = None) -> bytes:
         request = message("ClassificationRequest").FromString(data)
@@ -167,13 +172,8 @@ class Requests:
         if seen is not None:
             seen(servable.name, request.model_spec.signature_name, 1)
         answer = session_run(servable, request, deadline)
-        name = request.model_spec.name
-        key = request.model_spec.signature_name
-        chunks = [_field(3, _spec_bytes(servable, name, key))]
-        for alias, value, dtype in answer:
-            tensor = tensors.write(value, dtype, self._as_content)
-            chunks.append(_field(1, _field(1, alias.encode()) + _field(2, tensor)))
-        return b"".join(chunks)
+        spec = request.model_spec
+        return self._response(_spec_bytes(servable, 3, spec.name, spec.signature_name), answer)
 
     # ---- ModelService ----
 
@@ -210,23 +210,19 @@ class Requests:
 # ---- parts of messages --------------------------------------------------------------------------
 
 
-def _field(number: int, data: bytes) -> bytes:
-    return wire.head(number, len(data)) + data
-
-
 def _spec(servable: Servable, name: str, key: str) -> Any:
     made = message("ModelSpec")(name=name, signature_name=key or DEFAULT)
     made.version.value = servable.version
     return made
 
 
-def _spec_bytes(servable: Servable, name: str, key: str) -> bytes:
-    """The same, serialized, kept with the version."""
-    found = servable.spec_bytes.get((name, key))
+def _spec_bytes(servable: Servable, field: int, name: str, key: str) -> bytes:
+    """The same as a field of a response, serialized and kept with the version."""
+    found = servable.spec_bytes.get((field, name, key))
     if found is None:
-        found = _spec(servable, name, key).SerializeToString()
-        if len(servable.spec_bytes) < len(servable.signatures) + 1:
-            servable.spec_bytes[name, key] = found
+        found = wire.as_field(field, _spec(servable, name, key).SerializeToString())
+        if len(servable.spec_bytes) < 2 * len(servable.signatures) + 1:
+            servable.spec_bytes[field, name, key] = found
     return found
 
 

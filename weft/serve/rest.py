@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from google.protobuf import json_format
@@ -40,24 +42,39 @@ def http_status(code: int) -> int:
     return _HTTP.get(code, 500) if code else 200
 
 
+class RestRequest(NamedTuple):
+    """`deadline`: until when the answer is wanted; `at_once`: only if it takes next to no time."""
+
+    method: str
+    path: str
+    body: bytes
+    deadline: float | None = None
+    at_once: bool = False
+
+
+class TakesTime(Exception):
+    """The answer might take a while."""
+
+
 class Rest:
     """Answers requests; each is seen by the observer."""
 
     def __init__(self, models: Models, observer: Observer) -> None:
         self._models, self._observer = models, observer
-        self._asking: dict[str, Callable[..., str]] = {
+        self._asking: dict[str, Callable[[Spec, RestRequest, Seen], str]] = {
             "predict": self._predict, "classify": self._classify, "regress": self._regress,
         }  # fmt: skip
 
-    def answer(
-        self, method: str, path: str, body: bytes, deadline: float | None = None
-    ) -> Answered:
-        """The status and the body of the response."""
+    def answer(self, request: RestRequest) -> Answered:
+        """The status and the body of the response. TakesTime if it is wanted at once or never."""
+        method, path = request.method, request.path
         asked = _ASKING.fullmatch(path) if method == "POST" else None
         api = asked[4] if asked else ""
-        seen = self._observer.begin(api, "REST", len(body))
+        seen = Seen(self._observer, api, "REST", len(request.body))
         try:
-            text = self._text(method, path, body, asked, seen, deadline)
+            text = self._text(request, asked, seen)
+        except TakesTime:
+            raise
         except Exception as error:
             code, message = status_of(f"{method} {path[:200]}", error)
             seen.end(code)
@@ -65,53 +82,61 @@ class Rest:
         seen.end(0)
         return 200, text
 
-    def _text(
-        self, method: str, path: str, body: bytes, asked: Any, seen: Seen, deadline: float | None
-    ) -> str:
+    def _text(self, request: RestRequest, asked: Any, seen: Seen) -> str:
         if asked and asked[4] in self._asking:
-            return self._asking[asked[4]](_spec(asked), body, seen, deadline)
-        looked = _LOOKING.fullmatch(path) if method == "GET" else None
+            return self._asking[asked[4]](_spec(*asked.groups()[:3]), request, seen)
+        looked = _LOOKING.fullmatch(request.path) if request.method == "GET" else None
         if looked is None:
-            raise invalid(f"Malformed request: {method} {path}")
-        spec = _spec(looked)
+            raise invalid(f"Malformed request: {request.method} {request.path}")
+        spec = _spec(*looked.groups()[:3])
         if not spec.name:
             raise invalid("Missing model name in request.")
+        _check_patience(request)
         seen.about(spec.name, "", 0)
         return self._metadata(spec) if looked[4] else self._status(spec)
 
     # ---- asking ----
 
-    def _predict(self, spec: Spec, body: bytes, seen: Seen, deadline: float | None) -> str:
+    def _predict(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
         with self._models.using(spec) as servable:
-            document = json_requests.parse(body)
+            document = json_requests.parse(request.body)
             key = json_requests.signature_of(document)
             seen.about(servable.name, key, 0)
             signature = _signature(servable.signatures, key)
             inputs, by_row = json_requests.inputs_of(document, signature.inputs)
             first = next(iter(inputs.values()))
             seen.about(servable.name, key, len(first) if first.ndim else 1)
-            _, answer = inference.predict(servable, key, inputs, (), deadline)
-        return json_text.rows(answer) if by_row else json_text.columns(answer)
+            step = key, tuple([array.shape for array in inputs.values()])
+            if servable.batcher is not None or not servable.pace.is_short(step):
+                _check_patience(request)
+            began = time.perf_counter()
+            _, answer = inference.predict(servable, key, inputs, (), request.deadline)
+            text = json_text.rows(answer) if by_row else json_text.columns(answer)
+            servable.pace.note(step, time.perf_counter() - began)
+        return text
 
-    def _classify(self, spec: Spec, body: bytes, seen: Seen, deadline: float | None) -> str:
+    def _classify(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
+        _check_patience(request)
         with self._models.using(spec) as servable:
-            document = json_requests.parse(body)
+            document = json_requests.parse(request.body)
             key, examples = (
                 json_requests.signature_of(document),
                 json_requests.examples_of(document),
             )
             seen.about(servable.name, key, len(examples))
-            return json_text.classes(inference.classify(servable, key, examples, deadline).rows())
+            found = inference.classify(servable, key, examples, request.deadline)
+            return json_text.classes(found.rows())
 
-    def _regress(self, spec: Spec, body: bytes, seen: Seen, deadline: float | None) -> str:
+    def _regress(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
+        _check_patience(request)
         with self._models.using(spec) as servable:
-            document = json_requests.parse(body)
+            document = json_requests.parse(request.body)
             key, examples = (
                 json_requests.signature_of(document),
                 json_requests.examples_of(document),
             )
             seen.about(servable.name, key, len(examples))
-            return json_text.numbers(inference.regress(servable, key, examples, deadline))
+            return json_text.numbers(inference.regress(servable, key, examples, request.deadline))
 
     # ---- looking ----
 
@@ -136,11 +161,19 @@ class Rest:
         return f'{{\n"model_spec":{first}\n,\n"metadata": {{"signature_def": {second}\n}}\n}}\n'
 
 
-def _spec(match: re.Match[str]) -> Spec:
-    name, version, label = (unquote(part) if part else None for part in match.groups()[:3])
-    if version is not None and int(version) > _LARGEST:
+def _check_patience(request: RestRequest) -> None:
+    """TakesTime, if there is none for what comes now."""
+    if request.at_once:
+        raise TakesTime
+
+
+@functools.lru_cache(1024)
+def _spec(name: str | None, version: str | None, label: str | None) -> Spec:
+    """The spec of what stands in a path."""
+    number = int(version) if version else None
+    if number is not None and number > _LARGEST:
         raise invalid(f"Failed to convert version: {version} to numeric.")
-    return Spec(name or "", None if version is None else int(version), label)
+    return Spec(unquote(name or ""), number, unquote(label) if label else None)
 
 
 def _signature(signatures: dict[str, Signature], key: str) -> Signature:

@@ -14,8 +14,9 @@ from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph.graph import Graph
 from weft.lib.saved_model.loader import SavedModelLoader
-from weft.runtime.limits import deadline_scope
+from weft.runtime.limits import limits
 from weft.serve.errors import invalid
+from weft.serve.pace import Pace
 from weft.serve.signatures import Signature, read_signatures
 from weft.serve.tensors import to_array
 
@@ -32,7 +33,9 @@ class Servable:
         self.signatures: dict[str, Signature] = read_signatures(meta)
         self.run: Runner = self.run_alone
         self.batcher: Any = None
-        self.spec_bytes: dict[tuple[str, str], bytes] = {}  # serialized ModelSpecs of answers
+        self.spec_bytes: dict[tuple[int, str, str], bytes] = {}  # ModelSpecs of answers, serialized
+        self.questions: dict[tuple[str, tuple[str, ...]], Any] = {}  # that Predict has asked
+        self.pace = Pace()
         self.harmless: set[Any] = set()  # fetches and feeds that are known to change nothing
         self._callables: OrderedDict[Any, tuple[Any, list[DType]]] = OrderedDict()
         self._lock = threading.Lock()
@@ -56,6 +59,13 @@ class Servable:
             if self._closing and not self._users:
                 self._idle.notify_all()
 
+    def __enter__(self) -> Servable:
+        """For a user who is counted already, and leaves at the end."""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.leave()
+
     def drain(self, seconds: float | None = None) -> bool:
         """Lets nobody in any more, and waits until all have left; whether they did."""
         with self._lock:
@@ -74,11 +84,13 @@ class Servable:
     ) -> list[np.ndarray]:
         """One step for one request: values of the fetched tensors, all by name."""
         call, kinds = self._callable((tuple(feeds), tuple(fetches)))
-        if deadline is None:
+        before = limits.deadline
+        if deadline is not None:
+            limits.deadline = deadline
+        try:
             values = call(*feeds.values())
-        else:
-            with deadline_scope(deadline):
-                values = call(*feeds.values())
+        finally:
+            limits.deadline = before
         return [to_array(value, kind) for value, kind in zip(values, kinds, strict=True)]
 
     def _callable(self, key: tuple[tuple[str, ...], tuple[str, ...]]) -> Any:

@@ -81,7 +81,7 @@ class ModelServer:
             self.observer.batch, options.own_batching, options.warms_up, options.warm_up_runs,
         )  # fmt: skip
         self.models = Models(loader, options.memory, options.labels_in_advance)
-        self.observer.knows = lambda name: self.models.config_of(name) is not None
+        self.observer.knows = self.models.has
         self.observer.sampling_of = self._sampling
         self.metrics.state = self._gauges
         self._stopping = threading.Event()

@@ -6,6 +6,7 @@ Serving look for them.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,8 +18,11 @@ from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph.tensor_proto import array_to_proto
 
-# Fields of TensorProto whose packed elements are the array's own bytes.
-_AS_THEY_ARE = {"float32": 5, "float64": 6}
+# Types whose packed elements are the bytes of the array: their field in TensorProto, and order.
+_AS_THEY_ARE: dict[str, tuple[int, np.dtype[Any]]] = {
+    "float32": (5, np.dtype("<f4")),
+    "float64": (6, np.dtype("<f8")),
+}
 _SMALL = 1 << 16  # bytes
 # Types whose elements are bytes in memory as they are in `tensor_content`, by number; and where
 # they are if not there.
@@ -31,6 +35,9 @@ _NUMBERS = {
         (dtypes.int64, "int64_val"),
     )
 }
+_type_of = functools.lru_cache(64)(dtypes.as_dtype)
+NUMBERS = frozenset(dtype for dtype, _ in _NUMBERS.values())
+"""Types of arrays whose bytes are those of a TensorProto, or may be."""
 
 
 def read(alias: str, data: bytes) -> np.ndarray:
@@ -67,18 +74,30 @@ def to_array(value: Any, dtype: DType) -> np.ndarray:
     return np.asarray(value, dtype=object if dtype is dtypes.string else dtype.np_storage)
 
 
-def write(array: np.ndarray, dtype: DType, as_content: bool = False) -> bytes:
+def entry(alias: str, array: np.ndarray, dtype: DType, as_content: bool = False) -> bytes:
+    """An output of a response, serialized: its alias, and the array as a TensorProto."""
+    packed = None if as_content else _AS_THEY_ARE.get(dtype.name)
+    if packed is None:
+        tensor = _write(array, dtype, as_content)
+        return wire.as_field(1, wire.as_field(1, alias.encode()) + wire.as_field(2, tensor))
+    field, little = packed
+    numbers = array.astype(little, copy=False).tobytes()
+    return _before(alias, dtype.as_datatype_enum, field, array.shape, len(numbers)) + numbers
+
+
+@functools.lru_cache(1024)
+def _before(alias: str, kind: int, field: int, shape: tuple[int, ...], size: int) -> bytes:
+    """All of an entry that stands before its numbers, which are so many bytes."""
+    tensor = wire.skeleton(kind, shape) + (wire.head(field, size) if size else b"")
+    inside = wire.as_field(1, alias.encode()) + wire.head(2, len(tensor) + size) + tensor
+    return wire.head(1, len(inside) + size) + inside
+
+
+def _write(array: np.ndarray, dtype: DType, as_content: bool) -> bytes:
     """A serialized TensorProto."""
     if as_content:
         return wire.joined(wire.tensor_chunks(array))
-    field = _AS_THEY_ARE.get(dtype.name)
-    if field is None:
-        return bytes(array_to_proto(array, dtype, every_element=True).SerializeToString())
-    front = wire.skeleton(dtype.as_datatype_enum, array.shape)
-    if not array.size:
-        return front
-    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return front + wire.head(field, little.nbytes) + np.ascontiguousarray(little).tobytes()
+    return bytes(array_to_proto(array, dtype, every_element=True).SerializeToString())
 
 
 def type_name(dtype: DType) -> str:
@@ -88,7 +107,7 @@ def type_name(dtype: DType) -> str:
 
 def check_type(position: int, array: np.ndarray, wanted: DType) -> None:
     """InvalidArgumentError if the tensor is of another type than the signature says."""
-    given = dtypes.as_dtype(array.dtype)
+    given = _type_of(array.dtype)
     if given is not wanted and given != wanted:
         raise errors.InvalidArgumentError(
             None, None,

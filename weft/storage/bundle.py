@@ -58,8 +58,10 @@ def _beside(path: str) -> str:
 
 def write_values(file: BinaryIO, array: np.ndarray, dtype: DType) -> tuple[int, int]:
     """Writes the elements of a tensor; returns (bytes, crc32c)."""
-    if dtype is dtypes.string or (dtype is dtypes.variant and _holds_bytes(array)):
+    if dtype is dtypes.string:
         return _write_strings(file, array)
+    if dtype is dtypes.variant and _holds_bytes(array):
+        return _write_variants(file, array)
     if dtype in (dtypes.resource, dtypes.variant):
         raise errors.UnimplementedError(
             None, None, f"Saving data type {dtype.name} not yet supported"
@@ -74,7 +76,7 @@ def write_values(file: BinaryIO, array: np.ndarray, dtype: DType) -> tuple[int, 
 
 
 def _holds_bytes(array: np.ndarray) -> bool:
-    """Whether variants are bytes, as saved iterators are."""
+    """Whether variants are bytes, as encoded lists and saved iterators are."""
     return all(isinstance(value, bytes) for value in np.ravel(array))
 
 
@@ -90,6 +92,22 @@ def _write_strings(file: BinaryIO, array: np.ndarray) -> tuple[int, int]:
         crc = crc32c_extend(crc, text)
         file.write(text)
     return len(lengths) + 4 + sum(map(len, texts)), crc
+
+
+def _write_variants(file: BinaryIO, array: np.ndarray) -> tuple[int, int]:
+    """The length, the content and a masked crc of all so far, for each element."""
+    size = crc = 0
+    for text in array.ravel().tolist():
+        crc = variant_crc(crc, text)
+        checksum = mask(crc).to_bytes(4, "little")
+        crc = crc32c_extend(crc, checksum)
+        size += file.write(varint(len(text)) + text + checksum)
+    return size, crc
+
+
+def variant_crc(crc: int, text: bytes) -> int:
+    """The crc of a bundle's variants up to this one, before its own checksum."""
+    return crc32c_extend(crc32c_extend(crc, len(text).to_bytes(8, "little")), text)
 
 
 def lengths_crc(lengths: Iterable[int]) -> int:

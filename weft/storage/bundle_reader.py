@@ -13,7 +13,14 @@ from google_crc32c import extend as crc32c_extend
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.protos.checkpoint import BundleEntryProto
-from weft.storage.bundle import VERSION, data_path, index_path, lengths_crc, read_index
+from weft.storage.bundle import (
+    VERSION,
+    data_path,
+    index_path,
+    lengths_crc,
+    read_index,
+    variant_crc,
+)
 from weft.storage.filesystem import LOCAL, system_of, translated
 from weft.storage.table import read_varint, unmask
 from weft.storage.tensor_slice import (
@@ -178,6 +185,8 @@ class BundleReader:
         dtype, shape = dtypes.as_dtype(entry.dtype), _shape(entry)
         label = _text(name or key)
         self._check_length(entry, label)
+        if dtype is dtypes.variant and (found := self._variants(entry, shape, label)) is not None:
+            return found
         if dtype in (dtypes.string, dtypes.variant):
             return self._strings(entry, shape, label)
         expected = math.prod(shape) * dtype.np_storage.itemsize
@@ -213,6 +222,25 @@ class BundleReader:
                 if not count:
                     raise self._too_short(entry, label, path, start + done)
                 done += count
+
+    def _variants(self, entry: Any, shape: Shape, label: str) -> np.ndarray | None:
+        """Length, content and a masked crc of each; None: written as strings, as they once were."""
+        raw = np.empty(entry.size, np.uint8)
+        self._fill(entry, raw, label)
+        data, result = raw.tobytes(), np.empty(shape, np.object_)
+        flat, at, crc = result.reshape(-1), 0, 0
+        for i in range(result.size):
+            try:
+                length, at = read_varint(data, at)
+            except IndexError:
+                return None
+            flat[i], checksum = data[at : at + length], data[at + length : at + length + 4]
+            crc, at = variant_crc(crc, flat[i]), at + length + 4
+            if unmask(int.from_bytes(checksum, self._byte_order())) != crc:
+                return None
+            crc = crc32c_extend(crc, checksum)
+        self._check(entry, crc, label)
+        return result
 
     def _strings(self, entry: Any, shape: Shape, label: str) -> np.ndarray:
         """All lengths, a masked crc of them, all contents."""

@@ -1,11 +1,13 @@
 """tf.train: public names, re-exported from where they are made."""
 
+import importlib
+from typing import TYPE_CHECKING
+
 from tensorboard.compat.proto.cluster_pb2 import (
     ClusterDef as ClusterDef,
     JobDef as JobDef,
 )
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
-from weft.cluster.server import Server as Server
 from weft.graph.graph_io import write_graph as write_graph
 from weft.graph.meta_graph import export_meta_graph as export_meta_graph
 from weft.storage.events import summary_iterator as summary_iterator
@@ -153,3 +155,19 @@ from weft.ops.state.global_step import (
 )
 from weft.api.train import experimental as experimental
 from weft.api.train import queue_runner as queue_runner
+
+if TYPE_CHECKING:
+    from weft.cluster.server import Server as Server
+
+
+def __getattr__(name: str) -> object:
+    """The server brings all of the cluster with it: imported when it is first used."""
+    if name != "Server":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    server: object = importlib.import_module("weft.cluster.server").Server
+    globals()[name] = server
+    return server
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "Server"})

@@ -5,7 +5,6 @@ import builtins as _builtins
 from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
 from tensorboard.compat.proto.cluster_pb2 import JobDef as JobDef
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
-from weft.cluster.server import Server as Server
 from weft.graph.graph_io import write_graph as write_graph
 from weft.graph.meta_graph import export_meta_graph as export_meta_graph
 from weft.storage.events import summary_iterator as summary_iterator
@@ -114,6 +113,7 @@ from weft.ops.state.global_step import get_or_create_global_step as get_or_creat
 from weft.ops.state.global_step import global_step as global_step
 from weft.api.train import experimental as experimental
 from weft.api.train import queue_runner as queue_runner
+from weft.cluster.server import Server as Server
 def batch(tensors: _Any, batch_size: _Any, num_threads: _builtins.int = 1, capacity: _builtins.int = 32, enqueue_many: _builtins.bool = False, shapes: _Any = None, dynamic_pad: _builtins.bool = False, allow_smaller_final_batch: _builtins.bool = False, shared_name: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
 def batch_join(tensors_list: _Sequence[_Any], batch_size: _Any, capacity: _builtins.int = 32, enqueue_many: _builtins.bool = False, shapes: _Any = None, dynamic_pad: _builtins.bool = False, allow_smaller_final_batch: _builtins.bool = False, shared_name: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
 def shuffle_batch(tensors: _Any, batch_size: _Any, capacity: _builtins.int, min_after_dequeue: _builtins.int, num_threads: _builtins.int = 1, seed: _builtins.int | None = None, enqueue_many: _builtins.bool = False, shapes: _Any = None, allow_smaller_final_batch: _builtins.bool = False, shared_name: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...

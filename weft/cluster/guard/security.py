@@ -13,7 +13,7 @@ import os
 import socket
 import ssl
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -232,7 +232,7 @@ class Identity:
         matches = [hmac.compare_digest(token, each) for each in self._tokens]
         return any(matches) or not self._tokens
 
-    def refusal(self, metadata: Sequence[tuple[str, Any]]) -> str:
+    def refusal(self, metadata: Iterable[tuple[str, Any]]) -> str:
         """The reason for refusing a call with this metadata; empty if it is accepted."""
         if not self._tokens:
             return ""

@@ -45,7 +45,7 @@ class MasterSession:
         tasks = dict.fromkeys(d.name.partition("/device:")[0] for d in devices)
         self.workers = {task: peers(task) for task in tasks}
         self.graph = Graph()
-        self.place = Placer(self.graph, device_set(self.devices), config, self.home)
+        self.place = Placer(self.graph, device_set(self.devices), config, one_task=True)
         self.incarnations = {d.name: signed(d.incarnation) for d in devices}
         options = options_from(config)
         transfers = PartitionOptions(options.transfers.as_bfloat16, self.incarnations)

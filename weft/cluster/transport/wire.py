@@ -49,6 +49,11 @@ def head(field: int, length: int) -> bytes:
     return varint(field << 3 | _BYTES) + varint(length)
 
 
+def as_field(number: int, data: bytes) -> bytes:
+    """Bytes, or a message inside of another, with what precedes them."""
+    return head(number, len(data)) + data
+
+
 def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
     value = shift = 0
     while shift < 70:

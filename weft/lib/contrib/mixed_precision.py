@@ -10,6 +10,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.lib.train.optimizers.loss_scale import all_finite
 from weft.lib.train.optimizers.loss_scale_optimizer import scaled_gradient, scaled_loss
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.control import control
 from weft.ops.control.cond import cond
 from weft.ops.math import math
@@ -99,12 +100,12 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         )
 
 
-class LossScaleOptimizer(Optimizer):
+class LossScaleOptimizer(WrapperOptimizer):
     """`opt` with a loss scale; steps whose gradients are not finite are left out."""
 
     def __init__(self, opt: Optimizer, loss_scale_manager: LossScaleManager) -> None:
-        super().__init__(opt._use_locking, opt.get_name())
-        self._opt, self._loss_scale_manager = opt, loss_scale_manager
+        super().__init__(opt, opt._use_locking, opt.get_name())
+        self._loss_scale_manager = loss_scale_manager
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         scale = self._loss_scale_manager.get_loss_scale()

@@ -1,14 +1,14 @@
 """tf.contrib.summary: summaries that are written when their operations run."""
 
-from weft.lib.summary.summary_ops_v2 import SummaryWriter as SummaryWriter
+from weft.lib.summary.event_writers import SummaryWriter as SummaryWriter
+from weft.lib.summary.event_writers import create_db_writer as create_db_writer
+from weft.lib.summary.event_writers import create_file_writer as create_file_writer
+from weft.lib.summary.event_writers import create_summary_file_writer as create_summary_file_writer
+from weft.lib.summary.event_writers import flush as flush
 from weft.lib.summary.summary_ops_v2 import all_v2_summary_ops
 from weft.lib.summary.summary_ops_v2 import always_record_summaries as always_record_summaries
 from weft.lib.summary.summary_ops_v2 import audio as audio
-from weft.lib.summary.summary_ops_v2 import create_db_writer as create_db_writer
-from weft.lib.summary.summary_ops_v2 import create_file_writer as create_file_writer
-from weft.lib.summary.summary_ops_v2 import create_summary_file_writer as create_summary_file_writer
 from weft.lib.summary.summary_ops_v2 import eval_dir as eval_dir
-from weft.lib.summary.summary_ops_v2 import flush as flush
 from weft.lib.summary.summary_ops_v2 import generic as generic
 from weft.lib.summary.summary_ops_v2 import graph as graph
 from weft.lib.summary.summary_ops_v2 import histogram as histogram

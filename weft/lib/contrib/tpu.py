@@ -15,7 +15,7 @@ from weft.lib.estimator.tpu_estimator import ExamplesPerSecondHook as ExamplesPe
 from weft.lib.estimator.tpu_estimator import TPUEstimator as TPUEstimator
 from weft.lib.estimator.tpu_spec import TPUEstimatorSpec as TPUEstimatorSpec
 from weft.lib.platform import tf_logging as logging
-from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.math.casts import cast
 from weft.ops.scores.losses import Reduction
 from weft.ops.state.variable_scope import VariableScope, variable_scope
@@ -43,7 +43,7 @@ def bfloat16_scope() -> Iterator[VariableScope]:
         yield scope
 
 
-class CrossShardOptimizer(Optimizer):
+class CrossShardOptimizer(WrapperOptimizer):
     """Applies another optimizer to gradients summed over all shards; there is one.
 
     Args:
@@ -79,26 +79,11 @@ class CrossShardOptimizer(Optimizer):
                 "group_assignment must be a permutation of range(1). Got "
                 f"group_assignment={group_assignment}"
             )
-        super().__init__(False, name)
-        self._opt = opt
+        super().__init__(opt, False, name)
 
-    def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
         logging.warning(
             "CrossShardOptimizer should be used within a tpu_shard_context, but got unset "
             "number_of_shards. Assuming 1."
         )
-        return self._opt.compute_gradients(loss, *args, **kwargs)
-
-    def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
-        return self._opt.apply_gradients(grads_and_vars, global_step, name)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self) -> Any:
-        return self._opt.variables()
+        return super().compute_gradients(*args, **kwargs)

@@ -12,6 +12,7 @@ from weft.lib.estimator.spec import EstimatorSpec, ModeKeys
 from weft.lib.saved_model.export_outputs import PredictOutput
 from weft.lib.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.math.clip import clip_by_global_norm
 from weft.ops.sparse.convert import sparse_tensor_to_dense
 
@@ -126,15 +127,12 @@ def _dense(feature: Any, default: Any) -> Any:
     return tensor
 
 
-class _ClippedOptimizer(Optimizer):
+class _ClippedOptimizer(WrapperOptimizer):
     """Another optimizer, whose gradients are cut to a norm of all of them together."""
 
     def __init__(self, optimizer: Any, clip_norm: float) -> None:
-        super().__init__(False, f"ClipByNorm{optimizer.get_name()}")
-        self._optimizer, self._clip_norm = optimizer, clip_norm
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.compute_gradients(*args, **kwargs)
+        super().__init__(optimizer, False, f"ClipByNorm{optimizer.get_name()}")
+        self._clip_norm = clip_norm
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -143,15 +141,6 @@ class _ClippedOptimizer(Optimizer):
         clipped, _ = clip_by_global_norm(grads, self._clip_norm)
         pairs = zip(clipped, variables, strict=True)
         return self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot_names(*args, **kwargs)
-
-    def variables(self) -> Any:
-        return self._optimizer.variables()
 
 
 def clip_gradients_by_norm(optimizer: Any, clip_norm: float) -> Optimizer:

@@ -15,7 +15,8 @@ from weft.lib.estimator.spec import (
     checked_train_op,
 )
 from weft.lib.platform import tf_logging as logging
-from weft.lib.summary.summary_ops_v2 import flush, summary_writer_initializer_op
+from weft.lib.summary.event_writers import flush
+from weft.lib.summary.summary_ops_v2 import summary_writer_initializer_op
 from weft.lib.train.sessions.session_run_hook import SessionRunArgs, SessionRunHook
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import nest
+from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import Body, effects_of, function_def
@@ -13,6 +13,8 @@ from weft.graph.graph import get_default_graph, name_scope
 from weft.graph.op_def import FuncRef, raw
 from weft.graph.tensor import Tensor
 from weft.lib.functions.eager_calls import run_body
+from weft.ops.array.gather import gather
+from weft.ops.array.shape import shape
 from weft.ops.dataset.lift import lift
 from weft.ops.functions.functional import map_fn
 from weft.ops.functions.traced_graph import TracedGraph, flatten, unique_function_name
@@ -27,27 +29,26 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
     """
     with name_scope("vectorized_map"):
         elems = nest.map_structure(convert_to_tensor, elems)
+
+        # A row is taken from what is outside, so that gradients inside find their way there.
+        def row(at: Tensor) -> Any:
+            return nest.map_structure(lambda x: gather(x, at), elems)
+
         graph = TracedGraph("vectorized_map")
         with graph.as_default():
-            rows = nest.map_structure(_row_of, elems)
-            graph.inputs = nest.flatten(rows)
+            at = raw.Placeholder(dtypes.int32, shape=())
+            graph.inputs = [at]
+            rows = row(at)
         result = graph.trace(fn, rows)
         outputs = [graph.own(leaf) for leaf in flatten(result)]
-        inputs = [*nest.flatten(rows), *graph.extra_args]
-        body = Body(graph, inputs, outputs, effects_of(graph))
-        many = lift(body, len(nest.flatten(elems)))
+        flat, leading = nest.flatten(elems), [at, *nest.flatten(rows)]
+        body = Body(graph, [*leading, *graph.extra_args], outputs, effects_of(graph))
+        many, every = lift(body, len(leading)), raw.Range(0, shape(flat[0])[0], 1)
         if many is None:
             types = nest.map_structure(lambda x: convert_to_tensor(x).dtype.base_dtype, result)
-            return map_fn(fn, elems, dtype=types)
-        found = _called(many, [*nest.flatten(elems), *graph.extra_inputs])
+            return map_fn(lambda at: fn(row(at)), every, types)
+        found = _called(many, [every, *flat, *graph.extra_inputs])
         return nest.pack_sequence_as(result, found, expand_composites=True)
-
-
-def _row_of(rows: Tensor) -> Tensor:
-    """A placeholder for one row."""
-    dims = None if rows.dims is None else rows.dims[1:]
-    made: Tensor = raw.Placeholder(rows.dtype.base_dtype, shape=dims)
-    return made
 
 
 def _called(body: Body, inputs: list[Tensor]) -> list[Tensor]:
@@ -64,5 +65,5 @@ def _called(body: Body, inputs: list[Tensor]) -> list[Tensor]:
     found = list(raw.PartitionedCall(inputs, types, FuncRef(name)))
     for tensor, inner in zip(found, body.outputs, strict=True):
         if inner.dims is not None:
-            tensor.dims = (inputs[0].shape._dims_tuple[0], *inner.dims[1:])  # type: ignore[index]
+            tensor.dims = (inputs[1].shape._dims_tuple[0], *inner.dims[1:])  # type: ignore[index]
     return found

@@ -14,7 +14,7 @@ from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.slices import IndexedSlices
 from weft.lib.distribute import group_ops
 from weft.lib.horovod.basics import size
-from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.array import array
 from weft.ops.control import control
 from weft.ops.math import casts, math
@@ -54,18 +54,15 @@ def _share(common: Any, vector: Any) -> Any:
     return casts.cast(part, vector.dtype)
 
 
-class AdasumOptimizer(Optimizer):
+class AdasumOptimizer(WrapperOptimizer):
     """An optimizer of tf.train whose steps, not its gradients, are joined over all processes."""
 
     def __init__(
         self, optimizer: Any, name: str | None, use_locking: bool, compression: Any
     ) -> None:
-        self._optimizer, self._compression = optimizer, compression
-        super().__init__(use_locking, name or f"DistributedDelta{type(optimizer).__name__}")
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """The gradients of this process."""
-        return self._optimizer.compute_gradients(*args, **kwargs)
+        self._compression = compression
+        own_name = f"DistributedDelta{type(optimizer).__name__}"
+        super().__init__(optimizer, use_locking, name or own_name)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -92,12 +89,3 @@ class AdasumOptimizer(Optimizer):
         """The step of all processes, given that of this one."""
         packed, kind = self._compression.compress(own)
         return self._compression.decompress(adasum(packed), kind)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot_names(*args, **kwargs)
-
-    def variables(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.variables(*args, **kwargs)

@@ -23,6 +23,7 @@ from weft.lib.horovod.ops import (
 )
 from weft.lib.keras.optimizers.optimizer_v2 import OptimizerV2
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state.variable_lists import global_variables
@@ -91,12 +92,12 @@ def _is_dense(gradient: Any) -> bool:
     return gradient is not None and not isinstance(gradient, IndexedSlices)
 
 
-class _DistributedOptimizer(Optimizer):
+class _DistributedOptimizer(WrapperOptimizer):
     """An optimizer of tf.train that applies the gradients of all processes."""
 
     def __init__(self, optimizer: Any, name: str | None, use_locking: bool, settings: Any) -> None:
-        self._optimizer, self._settings = optimizer, settings
-        super().__init__(use_locking, name or f"Distributed{type(optimizer).__name__}")
+        self._settings = settings
+        super().__init__(optimizer, use_locking, name or f"Distributed{type(optimizer).__name__}")
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
         """The gradients of this process, made those of all."""
@@ -106,18 +107,6 @@ class _DistributedOptimizer(Optimizer):
         with name_scope(f"{self._name}_Allreduce"):
             found = self._settings.reduce([gradient for gradient, _ in pairs])
         return [(gradient, v) for gradient, (_, v) in zip(found, pairs, strict=True)]
-
-    def apply_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.apply_gradients(*args, **kwargs)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot_names(*args, **kwargs)
-
-    def variables(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.variables(*args, **kwargs)
 
 
 def DistributedOptimizer(

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.core import nest
 from weft.core.no_dependency import TakesNoDependency
+from weft.core.tracks import NAMED, Tracks
 from weft.graph.graph import name_scope
 from weft.ops.state.variables import Variable
 
@@ -22,7 +23,7 @@ def _checked_name(name: str) -> str:
     )
 
 
-class Module(TakesNoDependency):
+class Module(TakesNoDependency, Tracks):
     """Base class for objects with variables in their attributes.
 
     Attributes are searched for variables and modules in the order of their names, also inside
@@ -31,7 +32,7 @@ class Module(TakesNoDependency):
 
     _tracks_attributes = True  # checkpoints hold what they own
     # Attributes that are not searched; classes of other projects add to them.
-    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset({NAMED})
 
     def __init__(self, name: str | None = None) -> None:
         own = _snake_case(type(self).__name__) if name is None else _checked_name(name)

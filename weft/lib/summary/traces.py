@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
 
+from weft.core import dtypes
 from weft.graph.constant import constant
 from weft.graph.graph import device
-from weft.graph.op_def import raw
 from weft.lib.platform import tf_logging as logging
-from weft.lib.summary import profile, summary_ops_v2
-from weft.lib.summary.summary import summary_scope
+from weft.lib.summary import profile
+from weft.lib.summary.write import summary_scope, write
 from weft.ops.kit.eager import executing_eagerly
 from weft.runtime.recording.recorder import Probe, Recorder
 
@@ -122,16 +122,9 @@ def _metadata() -> Any:
 
 
 def _write(name: str, kind: str, metadata: Any, step: Any) -> None:
-    writer = summary_ops_v2.default_writer()
-    if writer is None:
-        return
-    if step is None:
-        raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
     about = SummaryMetadata()
     about.plugin_data.plugin_name, about.plugin_data.content = kind, b"1"
-    value = constant(metadata.SerializeToString())
-    with device("cpu:0"), summary_scope(name) as (tag, scope):
-        raw.WriteSummary(
-            writer._resource, constant(step, "int64"), value, tag, about.SerializeToString(),
-            name=scope,
-        )  # fmt: skip
+    with summary_scope(name, f"{kind}_summary", [step]) as (tag, _):
+        with device("cpu:0"):
+            value = constant(metadata.SerializeToString(), dtypes.string)
+        write(tag, value, step, about)

@@ -1,74 +1,23 @@
-"""tf.compat.v2.summary: the summaries of `tf.contrib.summary`, and traces."""
+"""tf.compat.v2.summary: public names, re-exported from where they are made."""
 
-from weft.lib.summary.summary_ops_v2 import (
-    SummaryWriter as SummaryWriter,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    all_v2_summary_ops as all_v2_summary_ops,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    always_record_summaries as always_record_summaries,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    audio as audio,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    create_db_writer as create_db_writer,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    create_file_writer as create_file_writer,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    create_summary_file_writer as create_summary_file_writer,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    eval_dir as eval_dir,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    flush as flush,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    generic as generic,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    graph as graph,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    histogram as histogram,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    image as image,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    import_event as import_event,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    initialize as initialize,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    never_record_summaries as never_record_summaries,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    record_if as record_if,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    record_summaries_every_n_global_steps as record_summaries_every_n_global_steps,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    scalar as scalar,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    should_record_summaries as should_record_summaries,
-)
-from weft.lib.summary.summary_ops_v2 import (
-    summary_writer_initializer_op as summary_writer_initializer_op,
-)
-from weft.lib.summary.traces import (
-    trace_export as trace_export,
-)
-from weft.lib.summary.traces import (
-    trace_off as trace_off,
-)
-from weft.lib.summary.traces import (
-    trace_on as trace_on,
-)
+from weft.lib.summary import experimental as experimental
+from weft.lib.summary.event_writers import SummaryWriter as SummaryWriter
+from weft.lib.summary.event_writers import create_file_writer_v2 as create_file_writer
+from weft.lib.summary.event_writers import create_noop_writer as create_noop_writer
+from weft.lib.summary.event_writers import flush as flush
+from weft.lib.summary.kinds import audio as audio
+from weft.lib.summary.kinds import histogram as histogram
+from weft.lib.summary.kinds import image as image
+from weft.lib.summary.kinds import scalar as scalar
+from weft.lib.summary.kinds import text as text
+from weft.lib.summary.recording import record_if as record_if
+from weft.lib.summary.traces import trace_export as trace_export
+from weft.lib.summary.traces import trace_off as trace_off
+from weft.lib.summary.traces import trace_on as trace_on
+from weft.lib.summary.write import write as write
+
+__all__ = [
+    "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush",
+    "histogram", "image", "record_if", "scalar", "text", "trace_export", "trace_off", "trace_on",
+    "write",
+]  # fmt: skip

@@ -17,8 +17,9 @@ from weft.core import compat
 from weft.graph.graph import Graph, get_default_graph, name_scope
 from weft.graph.meta_graph import create_meta_graph_def
 from weft.lib.platform import tf_logging as logging
+from weft.lib.summary.event_writers import create_file_writer
 from weft.lib.summary.plugin_asset import get_all_plugin_assets
-from weft.lib.summary.summary_ops_v2 import create_file_writer, import_event
+from weft.lib.summary.summary_ops_v2 import import_event
 from weft.ops.array.placeholders import placeholder_with_default
 from weft.storage import file_io
 from weft.storage.event_file_writer import EventFileWriter

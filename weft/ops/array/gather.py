@@ -55,11 +55,11 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
 
 @take_rows.numpy
 def _(xp: Any, params: Any, indices: Any, axis: int) -> Any:
-    if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
-        try:
+    try:
+        if indices.item(indices.argmin()) >= 0:  # NumPy would count from the end
             return as_array(params.take(indices, axis))
-        except IndexError:
-            pass
+    except (IndexError, ValueError):  # out of range, or there is none
+        pass
     return take_rows.general(xp, params, indices, axis)
 
 
@@ -178,6 +178,18 @@ def _gather_batched(xp: Any, params: Any, indices: Any, axis: int, batch: int) -
     where = (np.arange(batches)[:, None, None], np.arange(outer)[None, :, None], rows)
     flat = xp.reshape(params, (batches, outer, length, inner))
     return _pick(xp, flat, where).reshape(final)
+
+
+def _gather_along(c: Any) -> Any:
+    """The gather along an axis that is known, of rows that are not in batches."""
+    dims, axis, take = c.dims(0), c.value(2), take_rows.on_numpy
+    if c.attr("batch_dims") or not dims or axis.ndim or not -len(dims) <= axis < len(dims):
+        return None
+    at = int(axis) % len(dims)
+    return lambda params, indices: take(np, params, indices, at)
+
+
+gather_v2_.prepared(_gather_along, inputs=2)
 
 
 @gather_v2_.gradient

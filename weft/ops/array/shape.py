@@ -14,7 +14,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
-from weft.graph.by_library import by_library
+from weft.graph.by_library import by_library, form_for_numpy
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
@@ -345,6 +345,23 @@ def _(xp: Any, input: Any, *, squeeze_dims: list[int]) -> Any:
         return input.squeeze(tuple(squeeze_dims) or None)
     except ValueError:
         return _squeeze(xp, input, squeeze_dims)  # which says what does not fit
+
+
+@squeeze_.prepared
+def _(c: Any) -> Any:
+    axes, kernel = c.attr("squeeze_dims"), squeeze_.kernel
+    assert kernel is not None
+    if c.attr("T") in _NOT_NUMBERS:
+        return None
+    gone, whole = tuple(axes) or None, form_for_numpy(kernel)
+
+    def call(input: Any) -> Any:
+        try:
+            return input.squeeze(gone)
+        except ValueError:
+            return whole(np, input, squeeze_dims=axes)
+
+    return call
 
 
 def _squeeze(xp: Any, input: Any, squeeze_dims: list[int]) -> Any:

@@ -22,6 +22,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.control.control import group, tuple_
 from weft.ops.control.mutex import Lock, Mutex
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.kit.shared import invalid
 
@@ -94,7 +95,8 @@ class CriticalSection:
         with name_scope(name, "CriticalSection", []) as scope, init_scope():
             shared_name = scope if shared_name is None else shared_name
             self._handle = raw.MutexV2(shared_name=shared_name, name=scope)
-        add_to_collections(CRITICAL_SECTIONS, self)
+        if not executing_eagerly():
+            add_to_collections(CRITICAL_SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -114,6 +116,8 @@ class CriticalSection:
         graph = get_default_graph()
         with name_scope(name, "critical_section_execute", []):
             lock = raw.MutexLock(self._handle)
+            if executing_eagerly():
+                return _held(lock, fn)
             before = set(graph.get_operations())
             with control_dependencies([lock]):
                 result = fn()
@@ -165,6 +169,14 @@ class CriticalSection:
             and other.get_attr("shared_name") == own.get_attr("shared_name")
             and other.device == own.device
         )
+
+
+def _held(lock: Tensor, fn: Callable[[], Any]) -> Any:
+    """The results of `fn()`, computed at once; the lock is given back however that ends."""
+    try:
+        return nest.map_structure(_identity, fn())
+    finally:
+        raw.ConsumeMutexLock(lock)
 
 
 def _enter_after_arguments(lock: Operation, made: list[Operation]) -> None:

@@ -20,6 +20,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, HOST_STATE
 from weft.ops.files.slice_files import SliceFileReader, open_checkpoint, write_slices
+from weft.ops.lists.list_messages import decoded, encoded
 from weft.ops.queues.reader_objects import string_scalar
 from weft.storage.bundle import BundleWriter, merge_bundles
 from weft.storage.bundle_reader import BundleReader
@@ -87,14 +88,18 @@ def save_v2(
         raise _invalid(f"Got {len(names)} tensor names but {len(tensors)} tensors.")
     path = _path(prefix, "Input prefix should have a single element")
     with BundleWriter(path) as writer:
-        writer.reserve(sum(tensor.nbytes for tensor in tensors))
-        for name, spec, tensor, dtype in zip(names, specs, tensors, dtypes, strict=True):
-            value = np.asarray(tensor)
+        values = [_storable(*each) for each in zip(tensors, dtypes, strict=True)]
+        writer.reserve(sum(value.nbytes for value in values))
+        for name, spec, value, dtype in zip(names, specs, values, dtypes, strict=True):
             if spec:
                 shape, slice_ = _slice_of(value, spec)
                 writer.add_slice(name, shape, slice_, value, dtype.base_dtype)
             else:
                 writer.add(name, value, dtype.base_dtype)
+
+
+def _storable(tensor: Array, dtype: DType) -> np.ndarray:
+    return encoded(tensor) if dtype.base_dtype.name == "variant" else np.asarray(tensor)
 
 
 def _check_names(tensor_names: Array, shape_and_slices: Array) -> None:
@@ -197,7 +202,11 @@ def restore_v2(
 ) -> list[np.ndarray]:
     with opened(prefix, tensor_names, shape_and_slices, dtypes) as (reader, wanted):
         values = {i: reader.read(name, slice_) for i, name, slice_ in wanted}
-    return [values[i] for i in range(len(values))]
+    found = [values[i] for i in range(len(values))]
+    return [
+        decoded(value) if dtype.base_dtype.name == "variant" else value
+        for value, dtype in zip(found, dtypes, strict=True)
+    ]
 
 
 # Which output a tensor is for, its name, the slice of it that is wanted.

@@ -93,68 +93,82 @@ def _converted(value: Any, dtype: DType) -> Tensor:
 
 def function_of(token: str) -> PyFunction:
     """The function behind `token`."""
-    own = own_token(token)
-    holder = None if own is None else _functions.get(own)
+    holder = _functions.get(token)  # as this process gave it: nothing to take apart
+    if holder is None and (own := own_token(token)) is not None:
+        holder = _functions.get(own)
     if holder is None:
-        name = token.partition("@")[0]
         raise errors.InvalidArgumentError(
-            None, None, f"ValueError: callback {name} is not found: the graph holds a Python"
-            " function of another process",
+            None, None, f"ValueError: callback {_name(token)} is not found: the graph holds a"
+            " Python function of another process",
         )  # fmt: skip
     return holder
+
+
+def _name(token: str) -> str:
+    return token.partition("@")[0]
 
 
 # ---- functions of arrays ------------------------------------------------------------------------
 
 
 def _call_with_arrays(input: list[Any], token: str, types: list[DType]) -> list[np.ndarray]:
-    holder, token = function_of(token), token.partition("@")[0]
+    holder = function_of(token)
     try:
         result = holder.function(*[_for_python(v) for v in input])
     except Exception as error:
         raise_from(_translated(error), error)
-    if result is None:
-        result = []
-    results = list(result) if isinstance(result, (list, tuple)) and len(types) != 1 else [result]
-    if len(types) == 1 and isinstance(result, (list, tuple)) and len(result) == 1:
-        results = list(result)
-    if not types:
-        results = []
+    results = _result_list(result, len(types))
     _check_count(token, len(results), len(types))
-    return [
-        _from_python(token, i, r, t) for i, (r, t) in enumerate(zip(results, types, strict=True))
-    ]
+    return [_from_python(token, i, results[i], wanted) for i, wanted in enumerate(types)]
+
+
+def _result_list(result: Any, wanted: int) -> list[Any]:
+    """The results of a function of which so many are wanted; of one, a list may be its value."""
+    if not wanted:
+        return []
+    if isinstance(result, (list, tuple)) and (wanted > 1 or len(result) == 1):
+        return list(result)
+    return [] if result is None else [result]
 
 
 def _check_count(token: str, found: int, wanted: int) -> None:
     if found != wanted:
         raise errors.InvalidArgumentError(
-            None, None, f"{token} returns {found} values, but expects to see {wanted} values."
+            None,
+            None,
+            f"{_name(token)} returns {found} values, but expects to see {wanted} values.",
         )
 
 
 def _for_python(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype == object:
-        return value.item()
-    return np.array(value) if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.item() if value.dtype.hasobject and value.ndim == 0 else value.copy()
 
 
 def _from_python(token: str, i: int, value: Any, wanted: DType) -> np.ndarray:
     array = to_array(value) if wanted is dtypes.string else np.asarray(value)
+    is_itself = wanted.is_numpy_compatible and not wanted.is_quantized
+    if array.dtype is not wanted.np_storage or not is_itself:
+        array = _fitted(token, i, value, array, wanted)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _fitted(token: str, i: int, value: Any, array: np.ndarray, wanted: DType) -> np.ndarray:
+    """The array of a result that may not be of the wanted type: Python's own numbers fit."""
     if array.dtype.names:
         raise errors.InternalError(None, None, "Unsupported numpy data type")
     if wanted is not dtypes.string and array.dtype == object:
         raise errors.InternalError(None, None, f"Unsupported object type {type(value).__name__}")
     found = dtypes.as_dtype(array.dtype)
-    if found != wanted:
-        if not isinstance(value, (np.ndarray, np.generic)):
-            array, found = np.asarray(value, dtype=wanted.np_storage), wanted
-        else:
-            raise errors.InvalidArgumentError(
-                None, None, f"{i}-th value returned by {token} is {found.name}, but expects"
-                f" {wanted.name}",
-            )  # fmt: skip
-    return np.ascontiguousarray(array).reshape(array.shape)
+    if found == wanted:
+        return array
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value, dtype=wanted.np_storage)
+    raise errors.InvalidArgumentError(
+        None, None, f"{i}-th value returned by {_name(token)} is {found.name}, but expects"
+        f" {wanted.name}",
+    )  # fmt: skip
 
 
 def _translated(error: Exception) -> Exception:
@@ -201,7 +215,7 @@ def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DT
     traits=HOST_STATE | PYTHON,
 )  # fmt: skip
 def eager_py_func_op(xp: Any, ctx: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
-    holder, token = function_of(token), token.partition("@")[0]
+    holder = function_of(token)
     try:
         call = holder.call(ctx, input, Tout)
     except Exception as error:

@@ -25,9 +25,18 @@ def blank(dtype: Any) -> Any:
     return b"" if np.dtype(dtype).kind == "O" else np.zeros((), dtype)[()]
 
 
+class Variant:
+    """An element of a tensor of variants; a scalar of them is the element itself."""
+
+    __slots__ = ()
+
+
+_BARE = (bytes, str, Variant)
+
+
 def as_array(x: Any) -> Any:
-    """`x`, but an object array where indexing a string array has left bare bytes."""
-    return np.array(x, object) if isinstance(x, (bytes, str)) else x
+    """`x`, but an object array where a scalar string or variant is the bare element."""
+    return np.array(x, object) if isinstance(x, _BARE) else x
 
 
 def counts_up(ids: np.ndarray, count: int) -> bool:

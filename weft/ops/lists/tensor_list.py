@@ -5,21 +5,22 @@ A list never changes; pushing and popping give new ones. Elements that were neve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
+from weft.ops.kit.shared import Variant, invalid
 
 
-class TensorList:
+class TensorList(Variant):
     """The first `length` of `items`. Lists made by pushing share what they have in common."""
 
     __slots__ = ("dims", "dtype", "items", "length", "most")
@@ -56,7 +57,7 @@ class TensorList:
         """An element that was never set; its shape must be known by other means."""
         dims = self.element_dims(dims)
         if not s.known(dims):
-            raise _invalid(
+            raise invalid(
                 "Trying to read an uninitialized tensor but element_shape is not fully defined:"
                 f" {s.show(dims)} and no list element is set."
             )
@@ -65,7 +66,7 @@ class TensorList:
     def element_dims(self, dims: Dims) -> Dims:
         """The shape of the elements, as far as the list, its elements and the caller know it."""
         for known in (self.dims, *(v.shape for v in self.values() if v is not None)):
-            dims = _merged(dims, known)
+            dims = merged(dims, known)
         return dims
 
     def zeros_like(self) -> TensorList:
@@ -77,30 +78,26 @@ class TensorList:
 
     def __add__(self, other: TensorList) -> TensorList:
         if len(self) != len(other):
-            raise _invalid(
+            raise invalid(
                 "Trying to add two lists of tensors with different lengths. One is"
                 f" {len(self)} and the other is {len(other)}"
             )
         pairs = zip(self.values(), other.values(), strict=True)
         added = [a if b is None else b if a is None else a + b for a, b in pairs]
-        return TensorList(self.dtype, _merged(self.dims, other.dims), added)
+        return TensorList(self.dtype, merged(self.dims, other.dims), added)
 
     def check(self, dtype: DType) -> None:
         if dtype.base_dtype != self.dtype.base_dtype:
-            raise _invalid(
+            raise invalid(
                 f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}"
             )
 
 
-def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
-
-
-def _merged(a: Dims, b: Dims) -> Dims:
+def merged(a: Dims, b: Dims) -> Dims:
     try:
         return s.merge(a, b)
     except ValueError:
-        raise _invalid(f"Incompatible shapes during merge: {s.show(a)} vs. {s.show(b)}") from None
+        raise invalid(f"Incompatible shapes during merge: {s.show(a)} vs. {s.show(b)}") from None
 
 
 def dims_from(value: Any) -> Dims:
@@ -152,6 +149,20 @@ def _concatenated(c: ShapeContext) -> list[Dims]:
 _SHAPE = "element_dtype: type, shape_type: {int32, int64}"
 
 
+def _list_op(name: str, **declared: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declares an op whose first input is a list: also one that an array of no rank holds."""
+
+    def declare(kernel: Callable[..., Any]) -> Any:
+        def with_list(xp: Any, handle: Any, *inputs: Any, **attrs: Any) -> Any:
+            held = handle.item() if type(handle) is np.ndarray else handle
+            return kernel(xp, held, *inputs, **attrs)
+
+        with_list.__signature__ = inspect.signature(kernel)  # type: ignore[attr-defined]
+        return op(name, **declared)(with_list)
+
+    return declare
+
+
 # ---- making -----------------------------------------------------------------------------------
 
 
@@ -173,7 +184,7 @@ def tensor_list_reserve(
     xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType
 ) -> Any:
     if num_elements < 0:
-        raise _invalid(f"num_elements must be non-negative, got {int(num_elements)}")
+        raise invalid(f"num_elements must be non-negative, got {int(num_elements)}")
     return TensorList(element_dtype, dims_from(element_shape), [None] * int(num_elements))
 
 
@@ -185,19 +196,19 @@ def tensor_list_from_tensor(
     xp: Any, tensor: Any, element_shape: Any, *, element_dtype: DType
 ) -> Any:
     if not np.ndim(tensor):
-        raise _invalid("Tensor must be at least a vector, but saw shape: []")
-    dims = _merged(dims_from(element_shape), tensor.shape[1:])
+        raise invalid("Tensor must be at least a vector, but saw shape: []")
+    dims = merged(dims_from(element_shape), tensor.shape[1:])
     return TensorList(element_dtype, dims, _listed(tensor))
 
 
 def _scattered(base: list[Any], tensor: Any, indices: Any) -> list[Any]:
     if len(indices) != len(tensor):
-        raise _invalid(
+        raise invalid(
             f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: "
             f"{len(tensor)}"
         )
     if len(indices) and int(np.min(indices)) < 0:
-        raise _invalid("Indices in TensorListScatter must all be non-negative.")
+        raise invalid("Indices in TensorListScatter must all be non-negative.")
     size = max(len(base), int(np.max(indices, initial=-1)) + 1)
     items = base + [None] * (size - len(base))
     for row, i in zip(_listed(tensor), indices, strict=True):
@@ -230,7 +241,7 @@ def tensor_list_scatter_v2(
     return TensorList(element_dtype, dims_from(element_shape), _scattered(base, tensor, indices))
 
 
-@op(
+@_list_op(
     "TensorListScatterIntoExistingList",
     inputs="input_handle: variant, tensor: element_dtype, indices: int32",
     outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, traits=HOST,
@@ -248,7 +259,7 @@ def tensor_list_split(
     xp: Any, tensor: Any, element_shape: Any, lengths: Any, *, element_dtype: DType
 ) -> Any:
     if int(np.sum(lengths)) != len(tensor):
-        raise _invalid(
+        raise invalid(
             f"Values given by 'lengths' do not sum up to {len(tensor)}, the length of the tensor"
         )
     parts = np.split(np.asarray(tensor), np.cumsum(lengths)[:-1]) if len(lengths) else []
@@ -258,7 +269,7 @@ def tensor_list_split(
 # ---- reading ----------------------------------------------------------------------------------
 
 
-@op(
+@_list_op(
     "TensorListLength", inputs="input_handle: variant", outputs="length: int32", shape=s.scalar,
     traits=HOST | NO_GRADIENT,
 )  # fmt: skip
@@ -266,7 +277,7 @@ def tensor_list_length(xp: Any, input_handle: Any) -> Any:
     return np.int32(len(input_handle))
 
 
-@op(
+@_list_op(
     "TensorListElementShape", inputs="input_handle: variant", outputs="element_shape: shape_type",
     attrs="shape_type: {int32, int64}", shape=s.unknown, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
@@ -278,13 +289,13 @@ def tensor_list_element_shape(xp: Any, input_handle: Any, *, shape_type: DType) 
 
 def _index(handle: TensorList, index: Any, verb: str) -> int:
     if not 0 <= index < len(handle):
-        raise _invalid(
+        raise invalid(
             f"Trying to {verb} element {int(index)} in a list with {len(handle)} elements."
         )
     return int(index)
 
 
-@op(
+@_list_op(
     "TensorListGetItem",
     inputs="input_handle: variant, index: int32, element_shape: int32",
     outputs="item: element_dtype", attrs="element_dtype: type", shape=_element(2), traits=HOST,
@@ -296,7 +307,7 @@ def tensor_list_get_item(
     return input_handle.element(_index(input_handle, index, "access"), dims_from(element_shape))
 
 
-@op(
+@_list_op(
     "TensorListStack", inputs="input_handle: variant, element_shape: int32",
     outputs="tensor: element_dtype", attrs="element_dtype: type, num_elements: int = -1",
     shape=_stacked, traits=HOST,
@@ -306,7 +317,7 @@ def tensor_list_stack(
 ) -> Any:
     input_handle.check(element_dtype)
     if num_elements not in (-1, len(input_handle)):
-        raise _invalid(
+        raise invalid(
             f"Operation expected a list with {num_elements} elements but got a list with"
             f" {len(input_handle)} elements."
         )
@@ -317,7 +328,7 @@ def _stack(handle: TensorList, indices: Sequence[int], dims: Dims) -> Any:
     dims = handle.element_dims(dims)
     if not len(indices):
         if not s.known(dims):
-            raise _invalid(
+            raise invalid(
                 "Tried to stack elements of an empty list with non-fully-defined element_shape:"
                 f" {s.show(dims)}"
             )
@@ -325,7 +336,7 @@ def _stack(handle: TensorList, indices: Sequence[int], dims: Dims) -> Any:
     return np.stack([np.asarray(handle.element(i, dims)) for i in indices])
 
 
-@op(
+@_list_op(
     "TensorListGather",
     inputs="input_handle: variant, indices: int32, element_shape: int32",
     outputs="values: element_dtype", attrs="element_dtype: type", shape=_gathered, traits=HOST,
@@ -346,16 +357,16 @@ def _concat(handle: TensorList, dims: Dims, leading: Sequence[int]) -> list[Any]
     lengths = np.asarray([len(part) for part in parts], np.int64)
     if parts:
         return [np.concatenate(parts), lengths]
-    rest = _merged(dims, handle.dims)
+    rest = merged(dims, handle.dims)
     if rest is None or None in rest[1:]:
-        raise _invalid(
+        raise invalid(
             "All except the first dimension must be fully defined when concating an empty tensor"
             f" list. element_shape: {s.show(rest)}"
         )
     return [np.zeros((0, *rest[1:]), handle.dtype.np_storage), lengths]  # type: ignore[misc]
 
 
-@op(
+@_list_op(
     "TensorListConcatV2",
     inputs="input_handle: variant, element_shape: shape_type, leading_dims: int64",
     outputs="tensor: element_dtype, lengths: int64", attrs=_SHAPE, shape=_concatenated,
@@ -368,7 +379,7 @@ def tensor_list_concat_v2(
     return _concat(input_handle, dims_from(element_shape), [int(n) for n in leading_dims])
 
 
-@op(
+@_list_op(
     "TensorListConcat", inputs="input_handle: variant",
     outputs="tensor: element_dtype, lengths: int64",
     attrs="element_dtype: type, element_shape: shape = None", shape=_concatenated, traits=HOST,
@@ -383,53 +394,24 @@ def tensor_list_concat(
 # ---- changing ---------------------------------------------------------------------------------
 
 
-@op(
+@_list_op(
     "TensorListPushBack", inputs="input_handle: variant, tensor: element_dtype",
     outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_push_back(xp: Any, input_handle: Any, tensor: Any, *, element_dtype: DType) -> Any:
     input_handle.check(element_dtype)
     if 0 <= input_handle.most <= len(input_handle):
-        raise _invalid(
+        raise invalid(
             f"Tried to push item into a full list list size: {len(input_handle)}"
             f" max_num_elements: {input_handle.most}"
         )
     if element_dtype is not dtypes.variant:
         tensor = np.asarray(tensor)
-        _merged(input_handle.dims, tensor.shape)
+        merged(input_handle.dims, tensor.shape)
     return input_handle.pushed(tensor)
 
 
-def _batch_shape(c: ShapeContext) -> Dims:
-    handles, tensor = c.dims(0), c.dims(1)
-    if handles is None or tensor is None:
-        return handles
-    return s.merge(handles, tensor[: len(handles)])
-
-
-@op(
-    "TensorListPushBackBatch", inputs="input_handles: variant, tensor: element_dtype",
-    outputs="output_handles: variant", attrs="element_dtype: type", shape=_batch_shape,
-    traits=HOST | NO_GRADIENT,
-)  # fmt: skip
-def tensor_list_push_back_batch(
-    xp: Any, input_handles: Any, tensor: Any, *, element_dtype: DType
-) -> Any:
-    """A row of `tensor` at the end of each list."""
-    if len(tensor) != len(input_handles):
-        raise _invalid(
-            "Expected tensor.shape[:input_handles.dims()] == input_handles.shape, but"
-            f" tensor.shape = {s.show(np.shape(tensor))} and input_handles.shape ="
-            f" {s.show(input_handles.shape)}"
-        )
-    found, push = np.empty(len(input_handles), object), tensor_list_push_back.kernel
-    assert push is not None
-    for i, each in enumerate(input_handles):
-        found[i] = push(xp, each, tensor[i], element_dtype=element_dtype)
-    return found
-
-
-@op(
+@_list_op(
     "TensorListPopBack", inputs="input_handle: variant, element_shape: int32",
     outputs="output_handle: variant, tensor: element_dtype", attrs="element_dtype: type",
     shape=_handle_and_element, traits=HOST,
@@ -439,12 +421,12 @@ def tensor_list_pop_back(
 ) -> Any:
     input_handle.check(element_dtype)
     if not len(input_handle):
-        raise _invalid("Trying to pop from an empty list.")
+        raise invalid("Trying to pop from an empty list.")
     value = input_handle.element(len(input_handle) - 1, dims_from(element_shape))
     return [input_handle.shortened(), value]
 
 
-@op(
+@_list_op(
     "TensorListSetItem",
     inputs="input_handle: variant, index: int32, item: element_dtype",
     outputs="output_handle: variant",
@@ -464,7 +446,7 @@ def tensor_list_set_item(
     return input_handle.with_items(items)
 
 
-@op(
+@_list_op(
     "TensorListResize", inputs="input_handle: variant, size: int32",
     outputs="output_handle: variant", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
@@ -476,12 +458,3 @@ def tensor_list_resize(xp: Any, input_handle: Any, size: Any) -> Any:
 def _at_least(handle: Any, size: int) -> Any:
     items = handle.values()
     return handle.with_items(items + [None] * (size - len(items)))
-
-
-@op(
-    "TensorListConcatLists", inputs="input_a: variant, input_b: variant",
-    outputs="output: variant", attrs="element_dtype: type", shape=s.scalar,
-    traits=HOST | NO_GRADIENT,
-)  # fmt: skip
-def tensor_list_concat_lists(xp: Any, input_a: Any, input_b: Any) -> Any:
-    return input_a.with_items(input_a.values() + input_b.values())

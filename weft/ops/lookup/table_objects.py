@@ -58,7 +58,9 @@ class Table:
         dtype, inner = self.value_dtype, self.value_shape
         if is_key:
             dtype, inner = self.key_dtype, self.key_shape
-        if inner or dtype is dtypes.string:
+        if dtype is dtypes.variant and not outer:
+            return values[0]
+        if inner or dtype in (dtypes.string, dtypes.variant):
             out = np.empty((len(values), *inner), dtype.np_storage)
             if values:
                 out[:] = values
@@ -245,7 +247,7 @@ class DenseTable(MutableTable):
             unused = self.buckets - len(self.entries) - len(graves)
             keys = [*self.entries, *([self.deleted] * len(graves)), *([self.empty] * unused)]
             blank = np.zeros(self.value_shape, self.value_dtype.np_storage)
-            filler = b"" if self.value_dtype == dtypes.string else blank
+            filler = b"" if self.value_dtype in (dtypes.string, dtypes.variant) else blank
             values = [*self.entries.values(), *graves, *([filler] * unused)]
         return [self._array(keys, (len(keys),), True), self._array(values, (len(keys),))]
 

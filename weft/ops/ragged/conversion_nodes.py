@@ -12,7 +12,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST
 from weft.ops.array.one_hot_search import boolean_mask, sequence_mask
-from weft.ops.kit.shared import invalid
+from weft.ops.kit.shared import Variant, invalid
 from weft.ops.ragged.nodes import splits_of, uniform_splits
 
 # ---- to sparse and dense tensors ----------------------------------------------------------------
@@ -225,7 +225,7 @@ def _fill(result: np.ndarray, ids: list[np.ndarray], values: np.ndarray) -> None
 # ---- as one value -------------------------------------------------------------------------------
 
 
-class RaggedVariant:
+class RaggedVariant(Variant):
     """A ragged tensor as one element of a tensor of variants."""
 
     def __init__(self, splits: list[np.ndarray], values: np.ndarray) -> None:

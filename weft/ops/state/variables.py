@@ -14,6 +14,7 @@ from typing import Any
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from weft.core import dtypes
+from weft.core.tracks import Tracks
 from weft.graph import stacks
 from weft.graph.collection_def import register_proto_function
 from weft.graph.graph import GraphKeys, Tensor, init_scope
@@ -100,7 +101,7 @@ def _scatter_method(kind: str) -> Callable[..., Any]:
     return scatter
 
 
-class Variable(metaclass=_VariableType):
+class Variable(Tracks, metaclass=_VariableType):
     """State that outlives steps: a tensor that operations can assign to.
 
     A variable must be initialized (`v.initializer`, `tf.global_variables_initializer()`) in a

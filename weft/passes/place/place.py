@@ -30,14 +30,14 @@ class PlaceOptions:
     `by_type`: only the best type of device that a group may run on is considered. A program that
     XLA compiles whole loses far more by being torn apart than an idle host could win.
     `improve`: small placements are refined by search.
-    `home`: the task of a cluster where everything goes that nothing ties to another, so that
-    sessions with different graphs agree on where a variable is.
+    `one_task`: of several tasks that a group may run in, it runs in the first by name, so that
+    sessions with different graphs, of different masters, agree on where a variable is.
     """
 
     soft: bool = False
     by_type: bool = True
     improve: bool = True
-    home: str = ""
+    one_task: bool = False
 
 
 STRICT = PlaceOptions()
@@ -58,14 +58,34 @@ def place(
         return
     groups = Groups(graph, devices, options, pinned or {})
     choices = [groups.devices(root) for root in groups.roots]
-    home = {root: i for i, root in enumerate(groups.roots)}
-    group_of = [home[groups.find(node)] for node in graph.nodes]
+    number = {root: i for i, root in enumerate(groups.roots)}
+    group_of = [number[groups.find(node)] for node in graph.nodes]
+    if options.one_task:
+        _bring_sources(graph, groups, choices, group_of)
     chosen = [allowed[0] for allowed in choices]
     if any(len(allowed) > 1 for allowed in choices):
         simulation = Simulation(graph.nodes, group_of, choices, devices, costs or CostModel())
         chosen = simulation.choose(options.improve)
     for node, group in zip(graph.nodes, group_of, strict=True):
         node.device = chosen[group].name
+
+
+def _bring_sources(
+    graph: ClientGraph, groups: Groups, choices: list[list[DeviceInfo]], group_of: list[int]
+) -> None:
+    """Lets constants and the like, if nothing says where they are, be in the task that uses them.
+
+    That is the one task of all its users; a value that several use stays where it was.
+    """
+    tasks: dict[Node, set[str]] = {}
+    for node, group in zip(graph.nodes, group_of, strict=True):
+        for source in {edge[0] for edge in node.inputs}:
+            if not source.inputs:
+                tasks.setdefault(source, set()).add(choices[group][0].worker)
+    for node, group in zip(graph.nodes, group_of, strict=True):
+        if groups.is_free(node) and len(tasks.get(node, ())) == 1:
+            (task,) = tasks[node]
+            choices[group] = groups.devices(node, task) or choices[group]
 
 
 def check_devices(
@@ -172,6 +192,7 @@ class Groups:
         self.graph, self.all, self.options = graph, devices, options
         self._parent: dict[Node, Node] = {}
         self._groups: dict[Node, _Group] = {}
+        self._leaders: set[Node] = set()  # of more than one node
         for node in graph.nodes:
             self._parent[node] = node
             before = pinned.get(node.name, "")
@@ -189,9 +210,22 @@ class Groups:
             node = self._parent[node]
         return node
 
-    def devices(self, root: Node) -> list[DeviceInfo]:
+    def devices(self, root: Node, task: str = "") -> list[DeviceInfo]:
         """The devices a group may run on, best first. InvalidArgumentError if there is none."""
+        if task:
+            near = [d for d in self.all.by_preference if d.worker == task]
+            return self._of_best_type([d for d in near if d.device_type in kernel_types(root)])
         return self._allowed(self._groups[root])
+
+    def is_free(self, node: Node) -> bool:
+        """Whether a node makes one value out of nothing, and is a group by itself that may run
+        anywhere.
+        """
+        group = self._groups[node]
+        if node.inputs or len(node.dtypes) != 1 or _is_cell((node, 0)):
+            return False
+        alone = self._parent[node] is node and node not in self._leaders
+        return alone and not (group.wanted or group.pinned)
 
     # ---- joining ----
 
@@ -270,6 +304,7 @@ class Groups:
     def _link(self, a: Node, b: Node, group: _Group) -> None:
         if a is not b:
             self._parent[b] = a
+            self._leaders.add(a)
         self._groups[a] = group
 
     # ---- devices ----
@@ -284,10 +319,8 @@ class Groups:
                 return kept
         matching = self.all.matching(group.wanted)
         allowed = self._near([d for d in matching if d.device_type in group.types])
-        if allowed and self.options.by_type:
-            return [d for d in allowed if d.device_type == allowed[0].device_type]
         if allowed:
-            return allowed
+            return self._of_best_type(allowed)
         if self.options.soft:
             return self._softly(group)
         if not matching:
@@ -301,12 +334,16 @@ class Groups:
         hosted = [n for n in members if not types.intersection(kernel_types(n))]
         return no_kernel(group.asked_by, self.all, group.wanted, hosted)
 
-    def _near(self, allowed: list[DeviceInfo]) -> list[DeviceInfo]:
-        """The devices of one task: the one called home if it is among them."""
-        home = self.options.home
-        if not home or not allowed:
+    def _of_best_type(self, allowed: list[DeviceInfo]) -> list[DeviceInfo]:
+        if not (allowed and self.options.by_type):
             return allowed
-        task = home if any(d.worker == home for d in allowed) else allowed[0].worker
+        return [d for d in allowed if d.device_type == allowed[0].device_type]
+
+    def _near(self, allowed: list[DeviceInfo]) -> list[DeviceInfo]:
+        """The devices of one task: of those with the best type of device, the first by name."""
+        if not self.options.one_task or not allowed:
+            return allowed
+        task = min(d.worker for d in allowed if d.device_type == allowed[0].device_type)
         return [d for d in allowed if d.worker == task]
 
     def _softly(self, group: _Group) -> list[DeviceInfo]:

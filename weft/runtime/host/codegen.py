@@ -151,7 +151,7 @@ class NodeEmitter(Emitter):
             return f"{args[0]} {definition.infix} {args[1]}"
         short = _prepared(item.node)
         if short is not None:
-            return f"{self.bind(short)}({args[0]})"
+            return f"{self.bind(short)}({', '.join(args[: definition.kernels.prepared_inputs])})"
         if definition.has_list_input:
             args = _grouped(item.node, args)
         if item.kind == "context":
@@ -171,12 +171,14 @@ def _cannot_fail(node: Node) -> bool:
     return numeric and () in [source.dims[i] for source, i in node.inputs]
 
 
-def _prepared(node: Node) -> Callable[[Any], Any] | None:
-    """A function of the first input alone, of a kernel that offers one for constant others."""
+def _prepared(node: Node) -> Callable[..., Any] | None:
+    """A function of the first inputs alone, of a kernel that offers one for constant others."""
     prepare = node.definition.prepare
-    if prepare is None or any(not source.definition.is_constant for source, _ in node.inputs[1:]):
+    if prepare is None:
         return None
-    return prepare(NodeContext(node))
+    others = node.inputs[node.definition.kernels.prepared_inputs :]
+    constant = all(source.definition.is_constant for source, _ in others)
+    return prepare(NodeContext(node)) if constant else None
 
 
 def _grouped(node: Node, args: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from weft.runtime.recording import probes
 from weft.runtime.recording.recorder import MOST, RECORDER, Probe, Recorder
 from weft.runtime.recording.xla_profile import XlaProfile, operations_of
 from weft.runtime.xla import compile as xla_compile
+from weft.runtime.xla.names import PROFILE
 
 
 class Control:
@@ -32,7 +33,7 @@ class Control:
         with self._lock:
             self._end()
             if operations:
-                self._profile = XlaProfile(whole)
+                self._profile, PROFILE.is_on = XlaProfile(whole), True
                 self._profile.start()
             RECORDER.start(most)
             if seconds:
@@ -60,6 +61,7 @@ class Control:
             self._timer.cancel()
         RECORDER.stop()
         profile, self._profile, self._timer = self._profile, None, None
+        PROFILE.is_on = False
         probes.forget_labels()
         return profile.stop() if profile is not None else []
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from weft.core.errors import PACKAGE
 from weft.graph.graph import Graph
+from weft.graph.operation import Operation
 
 MOST = 1_000_000
 _MOST = 50_000  # nodes of a graph whose lines are told to others
@@ -222,12 +223,19 @@ def lines_of(names: Iterable[str], graphs: Sequence[Graph]) -> Mapping[str, Sequ
     found: dict[str, Sequence[Any]] = {}
     for name in names:
         for graph in graphs:
-            op = graph._by_name.get(name)
+            op = _named(graph, name)
             frame = _users_frame(op.traceback) if op is not None else None
             if frame is not None:
                 found[name] = frame
                 break
     return found
+
+
+def _named(graph: Graph, name: str) -> Operation | None:
+    """The operation of a node; of one that weft has put in, that which it is named after."""
+    while name and name not in graph._by_name:
+        name = name.rpartition("/")[0]
+    return graph._by_name.get(name)
 
 
 def _users_frame(frames: Sequence[Sequence[Any]]) -> Sequence[Any] | None:

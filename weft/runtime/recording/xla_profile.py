@@ -19,7 +19,7 @@ from weft.runtime.xla.names import nodes_by_instruction
 
 _START = "profile_start_time"  # nanoseconds of the wall clock
 _DEVICE = "/device:"
-_WINDOW = 0.25  # seconds
+_WINDOW = 0.1  # seconds
 _SHARE = 0.02  # of the time, that a long recording may cost
 _SECONDS_PER_BYTE = 0.12e-6  # to take and to collect a profile, by its size
 _MOST_BYTES = 64_000_000

@@ -34,13 +34,14 @@ from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
-from weft.runtime.xla.names import named, note_program
+from weft.runtime.xla.names import PROFILE, named, note_program
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.span import Span
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
 _ASSEMBLER_ATTEMPTS = 3
+_MOST_KERNELS = 2**30  # that are launched one by one, not as a graph
 _BETWEEN_TRIMS = 256  # programs that are compiled before the cache is looked at again
 _compiled_programs = itertools.count(1)
 _lock = threading.Lock()
@@ -53,8 +54,8 @@ def load() -> Any:
     if _jax is None:
         with _lock:
             if _jax is None:
-                jax = import_hushed()
-                heed_ignored_interrupts()
+                heed_ignored_interrupts()  # of its own callbacks, while it is imported, too
+                jax = interruptible(import_hushed)  # an interrupt of its modules' start is a crash
                 atexit.register(end_threads)  # after jax's own, so that it is called before
                 config: Any = jax.config
                 use_several_hosts(jax)
@@ -152,7 +153,8 @@ def compile_region(
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
-            executable = _compiled(lowered, _options(spec, span, traced.jaxpr) if on_host else None)
+            options = _host_options(spec, span, traced.jaxpr) if on_host else _device_options()
+            executable = _compiled(lowered, options)
         except Exception as error:
             raise_from(translate(error), error)
     if next(_compiled_programs) % _BETWEEN_TRIMS == 0:
@@ -202,7 +204,12 @@ def _check_loops(unit: Unit, executable: Any) -> None:
         raise NotCompilable(loop, "more room than the machine has memory")
 
 
-def _options(spec: Spec, span: Span | None, jaxpr: Any) -> haste.Options | None:
+def _device_options() -> haste.Options | None:
+    """How XLA compiles for an accelerator, where not as it does by itself."""
+    return {"xla_gpu_graph_min_graph_size": _MOST_KERNELS} if PROFILE.is_on else None
+
+
+def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> haste.Options | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats on ARM, its own matrix product takes up to a sixth less time than that of the

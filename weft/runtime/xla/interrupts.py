@@ -66,9 +66,8 @@ class _Work(threading.Thread):
 
 def _leave(thread: _Work) -> None:
     """Lets a thread go on by itself: jax must not be taken from under it when Python ends."""
-    with contextlib.suppress(ImportError, AttributeError):
-        from jax._src import api
-
+    api = sys.modules.get("jax._src.api")  # not there yet, if it is jax that is imported
+    if hasattr(api, "clean_up"):
         atexit.unregister(api.clean_up)
     _left.append(thread)
 

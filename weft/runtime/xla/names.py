@@ -18,6 +18,18 @@ from weft.passes.regions.units import Unit
 from weft.runtime.xla.program_text import nodes_of_instructions
 
 
+class Profile:
+    """Whether a profile is taken: programs that are compiled meanwhile show it every kernel.
+
+    Otherwise a GPU is given many kernels as one graph, which is all that a profile sees of them.
+    """
+
+    is_on = False
+
+
+PROFILE = Profile()
+
+
 class _Known:
     """The names of a program's nodes, and the program, as long as it is in use."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.contrib.boosted_trees import losses
-from weft.lib.contrib.boosted_trees.model import model_builder
+from weft.lib.contrib.boosted_trees.model import model_builder, ranking_model_builder
 from weft.lib.contrib.learn.estimator import Estimator
 from weft.lib.estimator import estimator as core
 from weft.lib.estimator.heads.canned import CannedMultiClassHead, CannedRegressionHead
@@ -117,6 +117,34 @@ class GradientBoostedDecisionTreeEstimator(Estimator):
         super().__init__(model_builder, model_dir, config, params, feature_engineering_fn)
 
 
+class GradientBoostedDecisionTreeRanker(Estimator):
+    """Trees that rank: trained on pairs, they score single examples.
+
+    Args:
+        ranking_model_pair_keys: what the names of features of the left and of the right example
+            of a pair begin with, before a dot.
+
+    Other arguments are those of `GradientBoostedDecisionTreeEstimator`.
+    """
+
+    def __init__(
+        self, learner_config: Any, examples_per_layer: Any, head: Any,
+        ranking_model_pair_keys: Any, num_trees: int | None = None, feature_columns: Any = None,
+        weight_column_name: Any = None, model_dir: Any = None, config: Any = None,
+        label_keys: Any = None, feature_engineering_fn: Any = None,
+        logits_modifier_function: Any = None, center_bias: bool = False,
+        use_core_libs: bool = False, output_leaf_index: bool = False,
+        override_global_step_value: int | None = None, num_quantiles: int = 100,
+    ) -> None:  # fmt: skip
+        params = _ranking_params(dict(locals()), head)
+        super().__init__(ranking_model_builder, model_dir, config, params, feature_engineering_fn)
+
+
+def _ranking_params(given: dict[str, Any], head: Any) -> dict[str, Any]:
+    name = "ranking_model_pair_keys"
+    return {**_params(given, head), name: given[name]}
+
+
 class GradientBoostedDecisionTreeQuantileRegressor(Estimator):
     """Trees that predict a quantile."""
 
@@ -147,6 +175,20 @@ class CoreGradientBoostedDecisionTreeEstimator(core.Estimator):
     ) -> None:  # fmt: skip
         params = _params({**locals(), "use_core_libs": True}, head)
         super().__init__(model_builder, model_dir, config, params)
+
+
+class CoreGradientBoostedDecisionTreeRanker(core.Estimator):
+    """Trees that rank, as an Estimator of `tf.estimator`."""
+
+    def __init__(
+        self, learner_config: Any, examples_per_layer: Any, head: Any,
+        ranking_model_pair_keys: Any, num_trees: int | None = None, feature_columns: Any = None,
+        weight_column_name: Any = None, model_dir: Any = None, config: Any = None,
+        label_keys: Any = None, logits_modifier_function: Any = None, center_bias: bool = False,
+        output_leaf_index: bool = False, num_quantiles: int = 100,
+    ) -> None:  # fmt: skip
+        params = _ranking_params({**locals(), "use_core_libs": True}, head)
+        super().__init__(ranking_model_builder, model_dir, config, params)
 
 
 class CoreGradientBoostedDecisionTreeQuantileRegressor(core.Estimator):

@@ -13,10 +13,9 @@ from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.contrib.boosted_trees.features import extract_features
+from weft.lib.contrib.boosted_trees.trainer_hooks import StopAfterNTrees
 from weft.lib.estimator.spec import EstimatorSpec, ModeKeys
-from weft.lib.platform import tf_logging as logging
 from weft.lib.train.checkpoint.saver_saveable import SaveableObject, SaveSpec
-from weft.lib.train.sessions.session_run_hook import SessionRunArgs, SessionRunHook
 from weft.ops.array import array
 from weft.ops.math import casts
 from weft.ops.state import updates
@@ -97,39 +96,6 @@ def _hessians(slopes: Tensor, logits: Tensor, width: int, full: bool) -> Tensor:
     return array.stack([row[:, i] for i, row in enumerate(rows)], axis=1)
 
 
-class StopAfterNTrees(SessionRunHook):
-    """Stops when there are enough trees, or after twice as many attempts."""
-
-    def __init__(
-        self,
-        n: int,
-        num_attempted_trees_tensor: Any,
-        num_finalized_trees_tensor: Any,
-        override_global_step_value: int | None = None,
-    ) -> None:
-        self._count, self._override = n, override_global_step_value
-        self._asked = [num_attempted_trees_tensor, num_finalized_trees_tensor]
-
-    def begin(self) -> None:
-        step = get_global_step()
-        if step is None:
-            raise RuntimeError("Global step should be created.")
-        wanted = [] if self._override is None else [self._override]
-        self._at_the_end = [updates.assign(step, value) for value in wanted]
-
-    def before_run(self, run_context: Any) -> Any:
-        return SessionRunArgs(self._asked)
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        attempted, finished = run_values.results
-        if finished < self._count and attempted <= 2 * self._count:
-            return
-        logging.info("Requesting stop since we have reached %d trees.", finished)
-        for update in self._at_the_end:
-            run_context.session.run(update)
-        run_context.request_stop()
-
-
 class Model:
     """The nodes of a graph that ask an ensemble, and make it grow."""
 
@@ -180,41 +146,114 @@ class Model:
         )
 
 
+def named(features: Any, weight_column_name: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(features by name, those that are not weights)"""
+    if features is None:
+        raise ValueError("At least one feature must be specified.")
+    features = features if isinstance(features, dict) else {features.name: features}
+    return features, {name: v for name, v in features.items() if name != weight_column_name}
+
+
+def counted(update: Any) -> Any:
+    """An operation that counts a step once an update is done."""
+    with control_dependencies([update]):
+        return updates.assign_add(get_global_step(), 1).op
+
+
+def stop_hook(model: Model, num_trees: int, override: int | None, after: Any = None) -> Any:
+    """A hook that ends training at so many trees, counted after an operation if there is one."""
+    with control_dependencies([] if after is None else [after]):
+        stats = model.stats()
+    wanted = num_trees + int(model.options["center_bias"])
+    return StopAfterNTrees(wanted, stats.attempted_trees, stats.num_trees, override)
+
+
+def completed_spec(
+    spec: EstimatorSpec, model: Model, leaves: Tensor, mode: Any, params: dict[str, Any]
+) -> EstimatorSpec:
+    """What a head made, with leaves if they are wanted, and the end of training."""
+    if params["output_leaf_index"] and mode == ModeKeys.PREDICT:
+        spec.predictions["leaf_index"] = leaves
+    if not params["num_trees"] or mode != ModeKeys.TRAIN:
+        return spec
+    override = params["override_global_step_value"]
+    stop = stop_hook(model, params["num_trees"], override, spec.train_op)
+    return spec._replace(training_hooks=[stop, *(spec.training_hooks or ())])
+
+
 def model_builder(
     features: Any, labels: Any, mode: Any, params: dict[str, Any], config: Any = None
 ) -> EstimatorSpec:
     """The model function; `params` are those of the Estimators."""
-    head, center_bias = params["head"], params["center_bias"]
-    if features is None:
-        raise ValueError("At least one feature must be specified.")
-    features = features if isinstance(features, dict) else {features.name: features}
-    kept = {name: each for name, each in features.items() if name != params["weight_column_name"]}
-    learner = completed(params["learner_config"], head.logits_dimension, center_bias)
-    ensemble = TreeEnsemble(_start(learner), "ensemble_model")
-    columns = extract_features(kept, params["feature_columns"], params["use_core_libs"])
-    options = {name: params[name] for name in ("examples_per_layer", "num_quantiles")}
-    model = Model(ensemble, learner, columns, center_bias=center_bias, **options)
+    head = params["head"]
+    features, kept = named(features, params["weight_column_name"])
+    model = Trees(params, start=True).on(kept)
     with name_scope("gbdt", "gbdt_optimizer"):
         logits, leaves = model.predict(mode)
         change: Callable[..., Any] | None = params["logits_modifier_function"]
         seen = change(logits, features, mode) if change else logits
 
         def train_op_fn(loss: Tensor) -> Any:
-            with control_dependencies([model.train(loss, logits)]):
-                return updates.assign_add(get_global_step(), 1).op
+            return counted(model.train(loss, logits))
 
     spec = head.create_estimator_spec(features, mode, seen, labels, train_op_fn=train_op_fn)
-    if params["output_leaf_index"] and mode == ModeKeys.PREDICT:
-        spec.predictions["leaf_index"] = leaves
-    wanted = params["num_trees"]
-    if not wanted or mode != ModeKeys.TRAIN:
-        return spec
-    with control_dependencies([spec.train_op]):
-        stats = model.stats()
-    stop = StopAfterNTrees(
-        wanted + int(center_bias),
-        stats.attempted_trees,
-        stats.num_trees,
-        params["override_global_step_value"],
+    return completed_spec(spec, model, leaves, mode, params)
+
+
+class Trees:
+    """An ensemble in a graph, with the settings of its learner."""
+
+    def __init__(self, params: dict[str, Any], start: bool = False) -> None:
+        self._params, dimension = params, params["head"].logits_dimension
+        given, center_bias = params["learner_config"], params["center_bias"]
+        self._learner = completed(given, dimension, center_bias)
+        first = _start(self._learner) if start else b""
+        self._ensemble = TreeEnsemble(first, "ensemble_model")
+
+    def on(self, features: dict[str, Any]) -> Model:
+        """The nodes that ask the ensemble about some features, and make it grow by them."""
+        params = self._params
+        columns = extract_features(features, params["feature_columns"], params["use_core_libs"])
+        names = ("center_bias", "examples_per_layer", "num_quantiles")
+        options = {name: params[name] for name in names}
+        return Model(self._ensemble, self._learner, columns, **options)
+
+
+def ranking_model_builder(
+    features: Any, labels: Any, mode: Any, params: dict[str, Any], config: Any = None
+) -> EstimatorSpec:
+    """The model function of pairs: the logit is how much more the trees say of the left one."""
+    features, kept = named(features, params["weight_column_name"])
+    trees = Trees(params)
+    pair = [kept] if mode == ModeKeys.PREDICT else _pair(kept, params["ranking_model_pair_keys"])
+    models = [trees.on(each) for each in pair]
+    change: Callable[..., Any] | None = params["logits_modifier_function"]
+    with name_scope("gbdt", "gbdt_optimizer"):
+        (logits, leaves), *other = (model.predict(mode) for model in models)
+        for right, _ in other:
+            logits = logits - right
+        logits = change(logits, features, mode) if change else logits
+
+        def train_op_fn(loss: Tensor) -> Any:
+            return counted(models[0].train(loss, logits))
+
+    spec = params["head"].create_estimator_spec(
+        features, mode, logits, labels, train_op_fn=train_op_fn
     )
-    return spec._replace(training_hooks=[stop, *(spec.training_hooks or ())])
+    return completed_spec(spec, models[0], leaves, mode, params)
+
+
+def _pair(features: dict[str, Any], keys: Any) -> list[dict[str, Any]]:
+    """The features of both sides of pairs, whose names begin with their keys and a dot."""
+    if len(keys) != 2:
+        raise ValueError("You must provide keys for ranking.")
+    if None in keys:
+        raise ValueError("Both pair keys should be provided for ranking.")
+    sides: list[dict[str, Any]] = [{}, {}]
+    for name, feature in features.items():
+        side, _, own = name.partition(".")
+        assert side in keys, f"{name} begins with neither of {keys}"
+        sides[list(keys).index(side)][own] = feature
+    if not all(sides):
+        raise ValueError("Features for ranking must be specified.")
+    return sides

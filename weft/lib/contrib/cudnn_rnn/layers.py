@@ -21,13 +21,40 @@ from weft.ops.array import array
 from weft.ops.array.reverse import reverse, reverse_sequence
 from weft.ops.math import math
 from weft.ops.nn.activations import dropout
+from weft.ops.nn.cudnn_layers import Layers
 from weft.ops.state import variable_scope as vs
 from weft.ops.state.initializers import glorot_uniform_initializer, zeros_initializer
 
 CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION = "unidirectional", "bidirectional"
 CUDNN_INPUT_LINEAR_MODE, CUDNN_INPUT_SKIP_MODE = "linear_input", "skip_input"
 CUDNN_INPUT_AUTO_MODE = "auto_select"
+_INPUT_MODES = (CUDNN_INPUT_LINEAR_MODE, CUDNN_INPUT_SKIP_MODE, CUDNN_INPUT_AUTO_MODE)
 _DTYPES = (dtypes.float16, dtypes.float32, dtypes.float64)
+
+
+def check_direction(direction: str) -> None:
+    """ValueError if there is no such direction."""
+    if direction not in (CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION):
+        raise ValueError(
+            f"Invalid direction: {direction}, expecting {CUDNN_RNN_UNIDIRECTION} or "
+            f"{CUDNN_RNN_BIDIRECTION}"
+        )
+
+
+def check_input_mode(input_mode: str) -> None:
+    """ValueError if there is no such mode."""
+    if input_mode not in _INPUT_MODES:
+        raise ValueError(
+            f"Invalid input_mode: {input_mode}, expect one of ({', '.join(_INPUT_MODES)})"
+        )
+
+
+def prefix_of(cell: str, layer: int, way: int, ways: int) -> str:
+    """The scope in which a cell that computes a layer in one direction has its variables."""
+    if ways == 1:
+        return f"rnn/multi_rnn_cell/cell_{layer}/{cell}"
+    side = ("fw", "bw")[way]
+    return f"stack_bidirectional_rnn/cell_{layer}/bidirectional_rnn/{side}/{cell}"
 
 
 class _Step:
@@ -56,10 +83,8 @@ class _CudnnRNN(Layer):
         name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(dtype=dtype, name=name)
-        if direction not in (CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION):
-            raise ValueError(f"direction must be one of unidirectional, bidirectional: {direction}")
-        if input_mode not in ("linear_input", "skip_input", "auto_select"):
-            raise ValueError(f"Invalid input_mode: {input_mode}")
+        check_direction(direction)
+        check_input_mode(input_mode)
         if input_mode != CUDNN_INPUT_LINEAR_MODE:
             raise NotImplementedError("Only input_mode='linear_input' is there")
         if dtypes.as_dtype(dtype) not in _DTYPES:
@@ -87,6 +112,23 @@ class _CudnnRNN(Layer):
         if not self._input_size:
             raise ValueError("'input_size' is unknown since layer has not been built.")
         return self._input_size
+
+    @property
+    def canonical_weight_shapes(self) -> list[tuple[int, int]]:
+        """The shapes of the matrices that NVIDIA's library would have, one for each gate."""
+        if not self._input_size:
+            raise RuntimeError(
+                f"{type(self).__name__}.canonical_weight_shapes invoked before input shape is known"
+            )
+        return self._sizes(self._input_size).weight_shapes()
+
+    @property
+    def canonical_bias_shapes(self) -> list[list[int]]:
+        """The shapes of the biases that NVIDIA's library would have, one for each matrix."""
+        return [list(shape) for shape in self._sizes(1).bias_shapes()]
+
+    def _sizes(self, depth: int) -> Layers:
+        return Layers(self._rnn_mode, self.num_dirs, self._num_layers, self._num_units, depth)
 
     def state_shape(self, batch_size: Any) -> Any:
         """The shapes of the states: one for each that a step hands on."""
@@ -125,10 +167,7 @@ class _CudnnRNN(Layer):
             self._scope = around
 
     def _prefix(self, layer: int, way: int) -> str:
-        if self.num_dirs == 1:
-            return f"rnn/multi_rnn_cell/cell_{layer}/{self._cell_name}"
-        side = ("fw", "bw")[way]
-        return f"stack_bidirectional_rnn/cell_{layer}/bidirectional_rnn/{side}/{self._cell_name}"
+        return prefix_of(self._cell_name, layer, way, self.num_dirs)
 
     def _add_weights(self, prefix: str, depth: int) -> Any:
         raise NotImplementedError

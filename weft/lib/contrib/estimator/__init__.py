@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.lib.contrib.estimator.rnn import RNNClassifier as RNNClassifier
+from weft.lib.contrib.estimator.rnn import RNNEstimator as RNNEstimator
 from weft.lib.contrib.estimator.tower_optimizer import TowerOptimizer as TowerOptimizer
 from weft.lib.contrib.estimator.towers import replicate_model_fn as replicate_model_fn
 from weft.lib.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
@@ -15,6 +17,9 @@ from weft.lib.estimator.canned.dnn_linear_combined import (
 )
 from weft.lib.estimator.canned.linear import LinearEstimator as LinearEstimator
 from weft.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.lib.estimator.canned.saved_model_estimator import (
+    SavedModelEstimator as SavedModelEstimator,
+)
 from weft.lib.estimator.early_stopping import make_early_stopping_hook as make_early_stopping_hook
 from weft.lib.estimator.early_stopping import read_eval_metrics as read_eval_metrics
 from weft.lib.estimator.early_stopping import stop_if_higher_hook as stop_if_higher_hook
@@ -44,6 +49,7 @@ from weft.lib.estimator.receivers import (
 from weft.lib.estimator.receivers import (
     build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn,  # noqa: E501
 )
+from weft.lib.estimator.spec import ModeKeys
 from weft.ops.math.math import sigmoid
 from weft.ops.math.unary import exp
 from weft.ops.scores.losses import Reduction
@@ -155,3 +161,32 @@ def boosted_trees_regressor_train_in_memory(
     made = BoostedTreesRegressor(feature_columns, 1, *args, **kwargs)
     made.train(train_input_fn, hooks=train_hooks)
     return made
+
+
+def export_saved_model_for_mode(
+    estimator: Any,
+    export_dir_base: Any,
+    input_receiver_fn: Any,
+    assets_extra: dict[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+    mode: str = ModeKeys.PREDICT,
+) -> bytes:
+    """Writes the graph of one mode of an Estimator as a SavedModel; the folder it is in."""
+    return estimator.export_saved_model(
+        export_dir_base, input_receiver_fn, assets_extra, as_text, checkpoint_path, mode
+    )
+
+
+def export_all_saved_models(
+    estimator: Any,
+    export_dir_base: Any,
+    input_receiver_fn_map: Any,
+    assets_extra: dict[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+) -> bytes:
+    """Writes the graphs of all modes of an Estimator that have a function for their input."""
+    return estimator.experimental_export_all_saved_models(
+        export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
+    )

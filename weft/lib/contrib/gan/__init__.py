@@ -4,6 +4,7 @@ TensorFlow 1.15 no longer has it; programs for earlier versions do.
 """
 
 from weft.lib.contrib.gan import estimator as estimator
+from weft.lib.contrib.gan import eval as eval
 from weft.lib.contrib.gan import features as features
 from weft.lib.contrib.gan import losses as losses
 from weft.lib.contrib.gan.models import acgan_model as acgan_model

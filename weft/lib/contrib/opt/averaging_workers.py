@@ -262,9 +262,6 @@ class ModelAverageOptimizer(PeriodicOptimizer):
         self._accumulator_list: list[tuple[Any, str]] = []
         self._chief_init_op: Any = None
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.compute_gradients(*args, **kwargs)
-
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:

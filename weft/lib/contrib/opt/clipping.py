@@ -11,6 +11,7 @@ from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.control.cond import cond
@@ -19,7 +20,7 @@ from weft.ops.math import math
 from weft.ops.math.clip import clip_by_global_norm, clip_by_norm, global_norm
 
 
-class VariableClippingOptimizer(Optimizer):
+class VariableClippingOptimizer(WrapperOptimizer):
     """Makes the step of another optimizer, and then cuts the norms of some variables.
 
     Args:
@@ -40,13 +41,9 @@ class VariableClippingOptimizer(Optimizer):
         colocate_clip_ops_with_vars: bool = False,
         name: str = "VariableClipping",
     ) -> None:
-        super().__init__(use_locking, name)
+        super().__init__(opt, use_locking, name)
         self._dims = {variable: list(dims) for variable, dims in vars_to_clip_dims.items()}
-        self._beside, self._max_norm, self._opt = colocate_clip_ops_with_vars, max_norm, opt
-        # Gradients and slots are those of the other optimizer.
-        self.compute_gradients = opt.compute_gradients  # type: ignore[method-assign]
-        self.get_slot = opt.get_slot  # type: ignore[method-assign]
-        self.get_slot_names = opt.get_slot_names  # type: ignore[method-assign]
+        self._beside, self._max_norm = colocate_clip_ops_with_vars, max_norm
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None

@@ -7,12 +7,13 @@ from typing import Any
 from weft.graph.graph import control_dependencies
 from weft.lib.train.optimizers.moving_averages import ExponentialMovingAverage
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.control import control
 from weft.ops.state.partitioned_variable import PartitionedVariable
 from weft.ops.state.variables import global_variables
 
 
-class MovingAverageOptimizer(Optimizer):
+class MovingAverageOptimizer(WrapperOptimizer):
     """Runs `opt`, then moves the averages; `swapping_saver` saves averages as the variables."""
 
     def __init__(
@@ -22,14 +23,10 @@ class MovingAverageOptimizer(Optimizer):
         num_updates: Any = None,
         sequential_update: bool = True,
     ) -> None:
-        super().__init__(opt._use_locking, opt.get_name())
-        self._optimizer = opt
+        super().__init__(opt, opt._use_locking, opt.get_name())
         self._ema = ExponentialMovingAverage(average_decay, num_updates=num_updates)
         self._swapped_variable_name_map: dict[str, str] | None = None
         self._sequential_update = sequential_update
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -45,12 +42,6 @@ class MovingAverageOptimizer(Optimizer):
             swapped[var.op.name], swapped[average] = average, var.op.name
         self._swapped_variable_name_map = swapped
         return control.group(train, averaged, name="train_with_avg")
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def variables(self) -> list[Any]:
-        return self._optimizer.variables()
 
     def swapping_saver(
         self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any

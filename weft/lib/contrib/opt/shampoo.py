@@ -7,7 +7,6 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.graph import Tensor, colocate_with, name_scope
-from weft.graph.slices import IndexedSlices
 from weft.lib.contrib.opt.matrix_functions import matrix_inverse_pth_root, matrix_square_root
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.optimizer import Optimizer
@@ -86,29 +85,15 @@ class ShampooOptimizer(Optimizer):
     def _keeps_powers(self) -> bool:
         return callable(self._svd_interval) or self._svd_interval > 1
 
-    # ---- kinds of gradients ----
-
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._step(grad, var)
-
-    def _resource_apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._step(grad, var)
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return self._resource_apply_sparse(grad.values, var, grad.indices)
-
-    def _resource_apply_sparse(self, grad: Tensor, var: Any, indices: Tensor) -> Any:
-        if var.shape.as_list()[0] > self._max_matrix_size and self._gbar_decay == 0.0:
-            return self._step(grad, var, indices)
-        shape = array.shape(var, out_type=indices.dtype)
-        return self._step(scatter_nd(array.expand_dims(indices, 1), grad, shape), var)
-
     # ---- a step ----
 
     def _now(self, setting: _Setting) -> Any:
         return setting(self._global_step + 1) if callable(setting) else setting
 
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None = None) -> Any:
+    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
+        if indices is not None and not self._steps_by_rows(var):
+            shape = array.shape(var, out_type=indices.dtype)
+            grad, indices = scatter_nd(array.expand_dims(indices, 1), grad, shape), None
         evened = self._running(grad, var) if indices is None else grad
         sizes = var.shape.as_list()
         power = -self._now(self._alpha) / len(sizes)
@@ -125,6 +110,10 @@ class ShampooOptimizer(Optimizer):
                 evened = array.transpose(evened, [*range(1, len(sizes)), 0]) * factor
         step = self._now(self._learning_rate) * evened
         return assign_sub(var, step) if indices is None else scatter_add(var, indices, -step)
+
+    def _steps_by_rows(self, var: Any) -> bool:
+        """Whether rows without a gradient can be left alone: nothing of theirs is kept."""
+        return var.shape.as_list()[0] > self._max_matrix_size and self._gbar_decay == 0.0
 
     def _running(self, grad: Tensor, var: Any) -> Any:
         weight = self._now(self._gbar_weight)

@@ -10,6 +10,7 @@ from weft.core import dtypes
 from weft.graph.graph import Tensor, colocate_with, control_dependencies
 from weft.lib.summary.summary import scalar
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import reshape
 from weft.ops.control.cond import cond
@@ -19,7 +20,7 @@ from weft.ops.state.global_step import get_global_step
 from weft.ops.state.initializers import zeros_initializer
 
 
-class DropStaleGradientOptimizer(Optimizer):
+class DropStaleGradientOptimizer(WrapperOptimizer):
     """Applies gradients only if few steps were counted since their computation began.
 
     Args:
@@ -36,8 +37,8 @@ class DropStaleGradientOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "DropStaleGradient",
     ) -> None:
-        super().__init__(use_locking, name)
-        self._opt, self._staleness = opt, staleness
+        super().__init__(opt, use_locking, name)
+        self._staleness = staleness
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
         """Those of the optimizer inside; the global step is read before anything else."""
@@ -50,12 +51,6 @@ class DropStaleGradientOptimizer(Optimizer):
             self._local_step = get_global_step() + 0
         with control_dependencies([self._local_step]):
             yield identity(loss)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None

@@ -18,6 +18,7 @@ from weft.graph.graph import (
 )
 from weft.graph.keys import GraphKeys
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
 from weft.ops.array.placeholders import identity
 from weft.ops.control.cond import cond
@@ -78,14 +79,14 @@ def _record(copies: dict[Any, Any], local: Any, made: Any, parted: bool) -> None
     copies.update(pairs)
 
 
-class PeriodicOptimizer(Optimizer):
+class PeriodicOptimizer(WrapperOptimizer):
     """Runs `opt` on a worker's own variables, and every `period` steps something more."""
 
     def __init__(
         self, opt: Optimizer, getter: CopyingGetter, period: Any, use_locking: bool, name: str
     ) -> None:
-        super().__init__(use_locking, name)
-        self._opt, self._period = opt, period
+        super().__init__(opt, use_locking, name)
+        self._period = period
         self._global_map, self._own_map = getter._global_map, getter._own_map
         self._local_step = _counter("local_step")
         opt._prepare()

@@ -25,7 +25,7 @@ from weft.ops.state import updates
 from weft.ops.state.variables import Variable
 
 
-def _later_times(evaluation: Any, steps: int | None, times: Any) -> Any:
+def later_times(evaluation: Any, steps: int | None, times: Any) -> Any:
     """The times of a prediction, of so many steps or as they are given."""
     before = evaluation[TIMES]
     if (steps is None) == (times is None):
@@ -55,7 +55,7 @@ def predict_continuation_input_fn(
     exogenous_features: dict[str, Any] | None = None,
 ) -> Callable[[], Any]:
     """An input function for a prediction that goes on from an evaluation, or another prediction."""
-    features = {STATE_TUPLE: evaluation[STATE_TUPLE], TIMES: _later_times(evaluation, steps, times)}
+    features = {STATE_TUPLE: evaluation[STATE_TUPLE], TIMES: later_times(evaluation, steps, times)}
     features |= exogenous_features or {}
 
     def once() -> Any:

@@ -46,6 +46,9 @@ class TimeSeriesModel:
     def _scale_data(self, data: Any) -> Any:
         return data if self._moments is None else (data - self._moments[0]) / self._moments[1]
 
+    def _scale_variance(self, variance: Any) -> Any:
+        return variance if self._moments is None else variance / self._moments[2]
+
     def _scale_back_data(self, data: Any) -> Any:
         return data if self._moments is None else data * self._moments[1] + self._moments[0]
 
@@ -54,20 +57,17 @@ class TimeSeriesModel:
 
     def define_loss(self, features: Any, mode: str) -> ModelOutputs:
         """The loss of windows, each from the start state."""
+        self._check_graph_initialized()
+        start = replicate_state(self.get_start_state(), array.shape(features[TIMES])[0])
+        return self.get_batch_loss(features=features, mode=mode, state=start)
+
+    def _check_graph_initialized(self) -> None:
         if not self._graph_initialized:
             raise ValueError(
                 "TimeSeriesModels require initialize_graph() to be called before use. This defines "
                 "variables and ops in the default graph, and allows Tensor-valued input statistics "
                 "to be specified."
             )
-        count = array.shape(features[TIMES])[0]
-
-        def repeated(state: Any) -> Any:
-            ones = array.ones([len(state.shape)], dtypes.int32)
-            return array.tile(state[None], array.concat([[count], ones], 0))
-
-        start = nest.map_structure(repeated, self.get_start_state())
-        return self.get_batch_loss(features=features, mode=mode, state=start)
 
     def get_start_state(self) -> Any:
         """The state before the first value, without a batch."""
@@ -113,6 +113,16 @@ class TimeSeriesModel:
         return casts.cast(found, self.dtype)
 
 
+def replicate_state(start_state: Any, batch_size: Any) -> Any:
+    """A state for each series of a batch."""
+
+    def repeated(state: Any) -> Any:
+        ones = array.ones([len(state.shape)], dtypes.int32)
+        return array.tile(state[None], array.concat([[batch_size], ones], 0))
+
+    return nest.map_structure(repeated, start_state)
+
+
 def _rows(name: str, tensor: Any) -> Any:
     """A feature of windows as one of single times."""
     if tensor.shape.ndims is None:
@@ -145,7 +155,7 @@ class FilteringOnlyStateManager(PassthroughStateManager):
     def define_loss(self, model: TimeSeriesModel, features: Any, mode: str) -> ModelOutputs:
         """The loss of windows, from the state among the features if there is one."""
         if STATE_TUPLE not in features:
-            return model.define_loss(features, mode)
+            return self._define_loss(model, features, mode)
         if mode == ModeKeys.TRAIN:
             raise ValueError(
                 "Overriding saved state for training is not supported (but a value for feature "
@@ -153,3 +163,6 @@ class FilteringOnlyStateManager(PassthroughStateManager):
             )
         state = features.pop(STATE_TUPLE)
         return model.get_batch_loss(features=features, mode=mode, state=state)
+
+    def _define_loss(self, model: Any, features: Any, mode: str) -> ModelOutputs:
+        return model.define_loss(features, mode)

@@ -75,6 +75,14 @@ def _many(what: str, most: str, why: str, shape: Any) -> ValueError:
 
 def _in_one_batch(data: dict[str, Any]) -> dict[str, Any]:
     """Arrays [1, times, ...] of a single series; values have an axis of features."""
+    features = in_batches(data)
+    if features[TIMES].shape[0] != 1:
+        raise ValueError("Got batch input, was expecting unbatched input.")
+    return features
+
+
+def in_batches(data: dict[str, Any]) -> dict[str, Any]:
+    """Arrays [batch, times, ...] of series; values have an axis of features."""
     features = {name: np.array(value) for name, value in data.items()}
     if not {TIMES, VALUES} <= set(features):
         raise ValueError(f"{TIMES} and {VALUES} are required features.")
@@ -98,8 +106,6 @@ def _in_one_batch(data: dict[str, Any]) -> dict[str, Any]:
         features[VALUES] = values if values.ndim > rank else values[..., None]
         lead = (None,) * (2 - rank)
         features = {name: value[(*lead, ...)] for name, value in features.items()}
-    if features[TIMES].shape[0] != 1:
-        raise ValueError("Got batch input, was expecting unbatched input.")
     return features
 
 

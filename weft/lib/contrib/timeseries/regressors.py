@@ -15,6 +15,7 @@ from weft.lib.contrib.timeseries.autoregressive import (
     FlatPredictionModel,
     LSTMPredictionModel,
 )
+from weft.lib.contrib.timeseries.chaining import ChainingStateManager
 from weft.lib.contrib.timeseries.head import (
     OneShotPredictionHead,
     TimeSeriesRegressionHead,
@@ -22,6 +23,10 @@ from weft.lib.contrib.timeseries.head import (
 )
 from weft.lib.contrib.timeseries.keys import TIMES, VALUES
 from weft.lib.contrib.timeseries.models import FilteringOnlyStateManager, PassthroughStateManager
+from weft.lib.contrib.timeseries.state_space.anomalies import StateInterpolatingAnomalyDetector
+from weft.lib.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
+from weft.lib.contrib.timeseries.state_space.model import StateSpaceModel
+from weft.lib.contrib.timeseries.state_space.structural import MultiResolutionStructuralEnsemble
 from weft.lib.contrib.timeseries.statistics import InputStatisticsFromMiniBatch
 from weft.lib.estimator.canned.optimizers import get_optimizer_instance
 from weft.lib.estimator.estimator import Estimator
@@ -229,3 +234,87 @@ class LSTMAutoRegressor(TimeSeriesRegressor):
         step = get_optimizer_instance(optimizer, learning_rate=0.01)
         manager, head = FilteringOnlyStateManager(), OneShotPredictionHead
         super().__init__(model, manager, step, model_dir, config, head)
+
+
+class StateSpaceRegressor(TimeSeriesRegressor):
+    """An Estimator of a state space model, whose states go on from window to window.
+
+    Raises:
+        ValueError: the model is of another kind.
+    """
+
+    def __init__(
+        self,
+        model: StateSpaceModel,
+        state_manager: Any = None,
+        optimizer: Any = None,
+        model_dir: str | None = None,
+        config: Any = None,
+        head_type: type[TimeSeriesRegressionHead] = TimeSeriesRegressionHead,
+    ) -> None:
+        if not isinstance(model, StateSpaceModel):
+            raise ValueError(
+                "StateSpaceRegressor only supports state space models (children of "
+                f"StateSpaceModel) in its `model` argument, got {model}."
+            )
+        manager = ChainingStateManager() if state_manager is None else state_manager
+        super().__init__(model, manager, optimizer, model_dir, config, head_type)
+
+
+class StructuralEnsembleRegressor(StateSpaceRegressor):
+    """An Estimator of series with a level, a slope, cycles, and values that follow from others.
+
+    Args:
+        periodicities: the lengths of cycles, or None.
+        num_features: how many numbers a value has.
+        cycle_num_latent_values: how many values tell a cycle, of all or of each; odd numbers.
+        moving_average_order: how many noises before count.
+        autoregressive_order: how many values before count.
+        exogenous_feature_columns: columns of further features.
+        exogenous_update_condition: a function of `times` and `features` that says when these count.
+        dtype: of all numbers.
+        anomaly_prior_probability: how likely an anomaly is; None: there are none.
+        optimizer: by default Adam with a rate of 0.02.
+        model_dir: the folder of the model.
+        config: a `tf.estimator.RunConfig`.
+        head_type: the kind of head.
+    """
+
+    def __init__(
+        self,
+        periodicities: Any,
+        num_features: int,
+        cycle_num_latent_values: Any = 11,
+        moving_average_order: int = 4,
+        autoregressive_order: int = 0,
+        exogenous_feature_columns: Any = None,
+        exogenous_update_condition: Any = None,
+        dtype: Any = dtypes.float64,
+        anomaly_prior_probability: float | None = None,
+        optimizer: Any = None,
+        model_dir: str | None = None,
+        config: Any = None,
+        head_type: type[TimeSeriesRegressionHead] = TimeSeriesRegressionHead,
+    ) -> None:
+        detector = None
+        if anomaly_prior_probability is not None:
+            detector = StateInterpolatingAnomalyDetector(
+                anomaly_prior_probability=anomaly_prior_probability
+            )
+        configuration = StateSpaceModelConfiguration(
+            num_features=num_features,
+            dtype=dtype,
+            filtering_postprocessor=detector,
+            exogenous_feature_columns=exogenous_feature_columns,
+            exogenous_update_condition=exogenous_update_condition,
+        )
+        model = MultiResolutionStructuralEnsemble(
+            cycle_num_latent_values,
+            moving_average_order,
+            autoregressive_order,
+            periodicities,
+            configuration=configuration,
+        )
+        super().__init__(
+            model, optimizer=optimizer, model_dir=model_dir, config=config, head_type=head_type
+        )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from weft.core.no_dependency import NoDependency
+from weft.core.tracks import Tracks
 from weft.ops.state.resource_variable import UpdatedVariable
 from weft.ops.state.variables import Variable
 
@@ -53,7 +54,7 @@ class LayersInside(list[Any]):
         self._state.setdefault("_tracked", {})["_appended_layers"] = True
 
 
-class Tracking:
+class Tracking(Tracks):
     """Attributes that hold layers, or collections of them, are remembered in their order.
 
     Collections are searched when the layers are asked for, so what is appended later counts.

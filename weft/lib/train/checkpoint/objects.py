@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.core.no_dependency import TakesNoDependency
+from weft.core.tracks import NAMED, Tracks, named_dependencies
 from weft.graph.graph import get_default_graph
 from weft.lib.train.checkpoint.saver_saveable import (
     VARIABLE_VALUE_KEY,
@@ -25,12 +26,12 @@ from weft.protos.checkpoint import TrackableObjectGraph
 Children = list[tuple[str, Any]]
 
 
-class Trackable:
+class Trackable(Tracks):
     """An object that says what it depends on: other objects, and values of its own."""
 
     @property
     def _checkpoint_dependencies(self) -> Children:
-        return []
+        return list(self._unconditional_checkpoint_dependencies)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         """Name -> a saveable, a variable, or a function of a name that makes one of them."""
@@ -46,7 +47,7 @@ class AutoTrackable(TakesNoDependency, Trackable):
 
     @property
     def _checkpoint_dependencies(self) -> Children:
-        skipped = vars(self).get("_untracked", ())
+        skipped = {NAMED, *vars(self).get("_untracked", ())}
         named = ((name, value) for name, value in vars(self).items() if name not in skipped)
         return [(name, value) for name, value in named if is_trackable(value)]
 
@@ -91,6 +92,13 @@ def children(value: Any) -> Children:
     """The names by which an object knows its children, and these."""
     if isinstance(value, Variable):
         return []
+    named = named_dependencies(value)
+    found = _found_children(value)
+    return [*((name, child) for name, child in found if name not in named), *named.items()]
+
+
+def _found_children(value: Any) -> Children:
+    """The children that an object was not told of by name."""
     if hasattr(type(value), "_checkpoint_dependencies"):
         return value._checkpoint_dependencies
     if isinstance(value, Optimizer):
@@ -103,7 +111,8 @@ def children(value: Any) -> Children:
         named = ((str(key), each) for key, each in value.items())
     else:
         state = getattr(value, "__dict__", {})
-        attributes = [item for item in state.items() if item[0] not in state.get("_untracked", ())]
+        skipped = {NAMED, *state.get("_untracked", ())}
+        attributes = [item for item in state.items() if item[0] not in skipped]
         if not tracks_attributes(value):
             attributes = [(key, each) for key, each in attributes if key[0] != "_"]
         named = [*own_weights(value), *attributes]
@@ -237,10 +246,14 @@ def match(root: Any, message: Any) -> dict[int, Any]:
     while waiting:
         number = waiting.popleft()
         here = dict(children(found[number]))
+        look_up = getattr(found[number], "_lookup_dependency", here.get)
         for child in message.nodes[number].children:
-            if child.node_id not in found and child.local_name in here:
-                found[child.node_id] = here[child.local_name]
-                waiting.append(child.node_id)
+            if child.node_id not in found:
+                below = here.get(child.local_name)
+                below = look_up(child.local_name) if below is None else below
+                if below is not None:
+                    found[child.node_id] = below
+                    waiting.append(child.node_id)
     for number, value in list(found.items()):
         if has_slots(value):
             for slot in message.nodes[number].slot_variables:

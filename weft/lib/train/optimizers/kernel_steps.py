@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from weft.core.tracks import Tracks
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with
 from weft.graph.op_def import lookup
@@ -19,7 +20,7 @@ def hyperparameters(*names: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((f"_{name}", f"_{name}_tensor", name) for name in names)
 
 
-class KernelSteps:
+class KernelSteps(Tracks):
     """The part of an optimizer that updates one variable by its gradient.
 
     A subclass overrides `_apply_dense` and `_apply_sparse` for reference variables, and

@@ -7,6 +7,7 @@ from typing import Any
 from weft.graph.slices import IndexedSlices
 from weft.lib.train.optimizers.loss_scale import DynamicLossScale, as_loss_scale
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.ops.control import control
 from weft.ops.control.cond import smart_cond
 from weft.ops.math import math
@@ -28,14 +29,13 @@ def scaled_loss(loss: Any, scale: Any) -> Any:
     return loss * math.cast(scale, loss.dtype.base_dtype)
 
 
-class MixedPrecisionLossScaleOptimizer(Optimizer):
+class MixedPrecisionLossScaleOptimizer(WrapperOptimizer):
     """`opt` with a loss scale; with a dynamic one, steps with infinite gradients are left out."""
 
     def __init__(self, opt: Optimizer, loss_scale: Any) -> None:
         if not isinstance(opt, Optimizer):
             raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
-        super().__init__(opt._use_locking, opt.get_name())
-        self._optimizer = opt
+        super().__init__(opt, opt._use_locking, opt.get_name())
         self._loss_scale = as_loss_scale(loss_scale)
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
@@ -58,12 +58,6 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             control.no_op,
         )
         return control.group(applied, adapted, name=name)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
-        return self._optimizer.get_slot_names(*args, **kwargs)
 
     def variables(self) -> list[Any]:
         scale = list(self._loss_scale._weights.values()) if self._loss_scale else []

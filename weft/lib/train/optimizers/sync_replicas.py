@@ -24,6 +24,7 @@ from weft.graph.slices import IndexedSlices
 from weft.lib.platform import tf_logging
 from weft.lib.train.input.queue_runner import QueueRunner
 from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.lib.train.optimizers.wrapper import WrapperOptimizer
 from weft.lib.train.sessions.coordinator import Coordinator
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
 from weft.ops.array import array
@@ -39,7 +40,7 @@ def _shared_queue(name: str, capacity: int, dtype: Any) -> FIFOQueue:
     return FIFOQueue(capacity, dtype, shapes=(), name=name, shared_name=name)
 
 
-class SyncReplicasOptimizer(Optimizer):
+class SyncReplicasOptimizer(WrapperOptimizer):
     """Applies `opt` to gradients averaged over `replicas_to_aggregate` replicas."""
 
     def __init__(
@@ -52,13 +53,12 @@ class SyncReplicasOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "sync_replicas",
     ) -> None:
-        super().__init__(use_locking, name)
+        super().__init__(opt, use_locking, name)
         total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
         tf_logging.info(
             f"SyncReplicasV2: replicas_to_aggregate={replicas_to_aggregate}; "
             f"total_num_replicas={total}"
         )
-        self._opt = opt
         self._replicas_to_aggregate, self._total_num_replicas = replicas_to_aggregate, total
         self._variable_averages = variable_averages
         self._variables_to_average = variables_to_average
@@ -69,9 +69,6 @@ class SyncReplicasOptimizer(Optimizer):
         self._sync_token_queue: Any = None
         self._chief_queue_runner: QueueRunner | None = None
         self._accumulator_list: list[tuple[Any, str]] = []
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -180,15 +177,6 @@ class SyncReplicasOptimizer(Optimizer):
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
         """A hook that starts a replica: initialization, tokens and the chief's queue runner."""
         return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self) -> list[Any]:
-        return self._opt.variables()
 
 
 class _SyncReplicasOptimizerHook(SessionRunHook):

@@ -1,4 +1,4 @@
-"""tf.contrib.factorization: k-means, as a graph and as an Estimator."""
+"""k-means, as a graph and as an Estimator of tf.contrib."""
 
 from __future__ import annotations
 
