@@ -236,3 +236,18 @@ def test_variables_of_a_loop_that_do_not_go_on_together(sess):
     last = raw.Exit(x_leaves)
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(last)  # the iteration that would leave by it never had a value for it
+
+
+def test_a_gradient_that_waits_for_what_is_done_with_the_results_of_its_loop() -> None:
+    """The gradient's counter enters the loop after its exit: it cannot be one node."""
+    start = tf.placeholder(tf.float32, [])
+    seen = tf.get_variable("seen", initializer=0.0)
+    _, end = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * x), [0, start])
+    with tf.control_dependencies([tf.assign(seen, end)]):
+        (gradient,) = tf.gradients(end, start)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            assert session.run(gradient, {start: 2.0}) == 8 * 2.0**7
+            assert session.run(seen) == 2.0**8
+            session.run(seen.initializer)

@@ -54,7 +54,9 @@ def _fold_loops(graph: ClientGraph) -> None:
     for frame in frames:
         assert frame.parent is not None
         try:
-            if frame.name in left or not _stands_alone(graph_copy, set(frame.nodes), True):
+            inside = set(frame.nodes)
+            alone = _stands_alone(graph_copy, inside, True)
+            if frame.name in left or not alone or _follows_itself(graph_copy, inside):
                 raise NotFoldable(frame.name)
             frame.parent.nodes.append(fold_loop(graph_copy, frame))
         except NotFoldable:
@@ -109,6 +111,21 @@ def _stands_alone(graph: ClientGraph, inside: set[Node], may_wait: bool = False)
     if not any(waits(n) for n in graph.nodes):
         return True
     return not _starts_too_late(graph, inside) and not _ends_too_late(graph, inside)
+
+
+def _follows_itself(graph: ClientGraph, inside: set[Node]) -> bool:
+    """Whether some of the nodes need what follows from others of them by way of the outside.
+
+    So it is with a loop whose gradient is taken under control dependencies on what comes after it.
+    """
+    after: set[Node] = set()
+    for node in graph.nodes:
+        if node in inside:
+            if not after.isdisjoint(node.sources):
+                return True
+        elif not inside.isdisjoint(node.sources) or not after.isdisjoint(node.sources):
+            after.add(node)
+    return False
 
 
 def _starts_too_late(graph: ClientGraph, inside: set[Node]) -> bool:

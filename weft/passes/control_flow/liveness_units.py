@@ -8,6 +8,8 @@ can be one task, and those that XLA can take one region.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import reduce
+from operator import or_
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import predicate_of, topological
@@ -67,13 +69,31 @@ def is_alone(node: Node) -> bool:
 
 
 def _entered(graph: ClientGraph, frame_of: dict[Node, Frames]) -> dict[Node, list[Node]]:
-    """For each exit, all enters of its loop: by way of other iterations it comes after them."""
+    """For each exit, the enters of its loop: by way of other iterations it comes after them.
+
+    But for those that come after it, as where a gradient waits for what is done with the results.
+    """
     enters: dict[Frames, list[Node]] = {}
     for node in graph.nodes:
         if node.definition.control_flow == "enter":
             enters.setdefault(frame_of[node], []).append(node)
     exits = [n for n in graph.nodes if n.definition.control_flow == "exit"]
-    return {n: enters.get(frame_of[n], []) for n in exits}
+    after = _after(topological(graph.nodes), exits)
+    return {
+        n: [e for e in enters.get(frame_of[n], []) if not after[e] >> i & 1]
+        for i, n in enumerate(exits)
+    }
+
+
+def _after(order: list[Node], exits: list[Node]) -> dict[Node, int]:
+    """The exits that each node comes after, as a set of bits."""
+    own = {n: 1 << i for i, n in enumerate(exits)}
+    found: dict[Node, int] = {}
+    for node in order:
+        # What is not there yet is the way back of a loop.
+        before = (found.get(source, 0) for source in node.sources)
+        found[node] = reduce(or_, before, own.get(node, 0))
+    return found
 
 
 def _levels(

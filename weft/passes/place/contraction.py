@@ -63,16 +63,28 @@ class Contraction:
         self._note_sources(new)
 
     def finish(self) -> None:
-        """Puts the graph in order."""
+        """Puts the graph in order. NotFoldable if there is none."""
         graph = self.graph
         standing = [_last(node, self._stands_at) for node in graph.nodes]
         graph.nodes = topological([node for node in standing if node not in self._part_of])
+        if not _is_in_order(graph.nodes):
+            raise NotFoldable("a loop or branch needs what follows from it")
         graph.fetches = [self.current(edge) for edge in graph.fetches]
         graph.targets = list(dict.fromkeys(_last(t, self._part_of) for t in graph.targets))
 
     def _note_sources(self, node: Node) -> None:
         for source in dict.fromkeys(node.sources):
             self._users.setdefault(source, []).append(node)
+
+
+def _is_in_order(nodes: list[Node]) -> bool:
+    """Whether each node comes after all that it needs, but for the way back of a loop."""
+    position = {node: i for i, node in enumerate(nodes)}
+    return all(
+        position.get(source, -1) < i or source.definition.control_flow == "next_iteration"
+        for i, node in enumerate(nodes)
+        for source in node.sources
+    )
 
 
 def _last(node: Node, follow: dict[Node, Node]) -> Node:

@@ -131,16 +131,18 @@ def _unrolled(
     for *now, mask_now in zip(*flat_inputs, masks, strict=True):
         output, new_states = step(nest.pack_sequence_as(inputs, now), states)
         flat = nest.flatten(output)
-        if zero_masked or not emitted:
-            before = [array_fill.zeros_like(each) for each in flat] if mask is not None else flat
-        else:
-            before = emitted[-1]
+        before = emitted[-1] if emitted else [array_fill.zeros_like(each) for each in flat]
         emitted.append(_all_chosen(mask_now, flat, before))
         kept = _all_chosen(mask_now, nest.flatten(new_states), nest.flatten(states))
         states = nest.pack_sequence_as(new_states, kept)
+    last = emitted[-1]
     stacked = [array_join.stack(list(each)) for each in zip(*emitted, strict=True)]
-    last = nest.pack_sequence_as(output, emitted[-1])
-    return last, nest.pack_sequence_as(output, stacked), states
+    if zero_masked:
+        last = _all_chosen(masks[-1], last, [array_fill.zeros_like(each) for each in last])
+        # As in TensorFlow by the mask of the inputs, even if the steps went backwards.
+        zeros = [array_fill.zeros_like(each) for each in stacked]
+        stacked = _all_chosen(mask, stacked, zeros)
+    return nest.pack_sequence_as(output, last), nest.pack_sequence_as(output, stacked), states
 
 
 # ---- a loop -------------------------------------------------------------------------------------
