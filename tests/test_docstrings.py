@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import importlib.util
 import inspect
 import re
@@ -91,7 +92,13 @@ class NearlyEqual(doctest.OutputChecker):
         return np.allclose(wanted, given, rtol=1e-5, atol=1e-6)
 
 
-def _documented() -> Iterator[tuple[str, str]]:
+@functools.cache
+def _documented() -> list[tuple[str, str]]:
+    """The same for all shares, though examples import more modules."""
+    return list(_all_documented())
+
+
+def _all_documented() -> Iterator[tuple[str, str]]:
     """(place, docstring) of everything in weft that has an example, each once."""
     for symbol in audit.most_used():
         audit.found(symbol)  # imports what it needs
@@ -134,7 +141,7 @@ def _run(place: str, doc: str) -> list[str]:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_examples(share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are run as a user would type them, with a session of an empty graph."""
-    documented = list(_documented())
+    documented = _documented()
     assert len(documented) > 400
     complaints: list[str] = []
     for number, (place, doc) in enumerate(documented[share::SHARES]):

@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
-from weft.graph.by_library import by_library
+from weft.graph.by_library import by_library, form_for_numpy
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import colocate_with, name_scope
@@ -182,7 +182,7 @@ def _gather_batched(xp: Any, params: Any, indices: Any, axis: int, batch: int) -
 
 def _gather_along(c: Any) -> Any:
     """The gather along an axis that is known, of rows that are not in batches."""
-    dims, axis, take = c.dims(0), c.value(2), take_rows.on_numpy
+    dims, axis, take = c.dims(0), c.value(2), form_for_numpy(take_rows)
     if c.attr("batch_dims") or not dims or axis.ndim or not -len(dims) <= axis < len(dims):
         return None
     at = int(axis) % len(dims)

@@ -12,14 +12,16 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
+from time import perf_counter
 from typing import Any
 
-from weft.runtime.recording.recorder import EPOCH, Event
+from weft.runtime.recording.recorder import EPOCH, RECORDER, Event
 from weft.runtime.xla.names import nodes_by_instruction
 
 _START = "profile_start_time"  # nanoseconds of the wall clock
 _DEVICE = "/device:"
 _WINDOW = 0.1  # seconds
+_LATEST = 64  # events that are looked at for whether programs are run
 _SHARE = 0.02  # of the time, that a long recording may cost
 _SECONDS_PER_BYTE = 0.12e-6  # to take and to collect a profile, by its size
 _MOST_BYTES = 64_000_000
@@ -85,10 +87,14 @@ class XlaProfile:
         return len(profile)
 
     def _alternate(self) -> None:
+        began = perf_counter()
         while not self._over.wait(_WINDOW):
+            if not _has_run_since(began):
+                continue  # what is compiled will be run
             if self._over.wait(rest_after(self._end())):
                 return
             self._begin()
+            began = perf_counter()
 
     def stop(self) -> list[bytes]:
         """What was taken since the start: `operations_of` reads it."""
@@ -98,6 +104,13 @@ class XlaProfile:
         if self._session is not None:
             self._end()
         return list(self._windows)
+
+
+def _has_run_since(began: float) -> bool:
+    """Whether a program is among the latest events."""
+    events = RECORDER.events
+    latest = (events[-i] for i in range(1, min(len(events), _LATEST) + 1))
+    return any(kind == "program" and end > began for kind, _, _, end, *_ in latest)
 
 
 def operations_of(profiles: Iterable[bytes]) -> list[Event]:
