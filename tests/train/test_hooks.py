@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import weft as tf
+from weft.lib.platform import tf_logging
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +21,9 @@ def no_writers_left() -> Any:
 
 
 @pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> Any:
-    """What was logged so far."""
+def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What was logged so far; what is logged a few times only has not been."""
+    monkeypatch.setattr(tf_logging, "_calls", Counter())
     caplog.set_level(logging.INFO, logger="tensorflow")
     return lambda: [record.getMessage() for record in caplog.records]
 
