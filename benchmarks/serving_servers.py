@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,8 +35,6 @@ def grpc_server(answer: Callable[[bytes], bytes]) -> int:
 
 
 def echo() -> None:
-    import socket
-
     import uvicorn
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -47,11 +46,17 @@ def echo() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    print(f"grpc:{grpc_server(lambda data: data)}", flush=True)
-    print(f"http:{port}", flush=True)
-    uvicorn.run(app, port=port, log_config=None, access_log=False, lifespan="off")
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+
+    def say_ports() -> None:
+        while not server.started:
+            time.sleep(0.01)
+        print(f"grpc:{grpc_server(lambda data: data)}", flush=True)
+        print(f"http:{server.servers[0].sockets[0].getsockname()[1]}", flush=True)
+
+    threading.Thread(target=say_ports, daemon=True).start()
+    server.run()
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:

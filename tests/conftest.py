@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import pytest
 
 import weft as tf
 from weft.client.session import _open_sessions
+from weft.ops.kit import philox
 from weft.runtime.devices.device import accelerators
 
 THREAD_SECONDS = 2.0
@@ -82,6 +84,16 @@ def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
     for each in started:
         each.join(max(0.0, until - time.monotonic()))
     return [each for each in started if each.is_alive()]
+
+
+@pytest.fixture(autouse=True)
+def draws_the_same_in_every_run(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What nobody seeded is seeded by the name of the test, in this process."""
+    numbers, patch = random.Random(request.node.nodeid), pytest.MonkeyPatch()
+    np.random.seed(numbers.getrandbits(32))
+    patch.setattr(philox, "_from_system", numbers.randbytes)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(autouse=True)

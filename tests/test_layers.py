@@ -87,6 +87,9 @@ RECURSION = {
         "autodiff.call_gradient -> autodiff.gradients",
         "autodiff.functions -> autodiff.gradients",
     ),
+    "a constant may be given as the message that it is written as": (
+        "graph.constant -> graph.tensor_proto",
+    ),
     "methods of TensorFlow's graphs, operations and tensors do what modules above them do": (
         "graph.graph -> graph.apply",
         "graph.graph -> graph.attr_kinds",
@@ -115,6 +118,7 @@ RECURSION = {
         "ops.state.variables -> ops.state.variable_creators",
     ),
     "calling the class `TensorArray` makes one of its forms": (
+        "ops.lists.tensor_array -> ops.lists.eager_array",
         "ops.lists.tensor_array -> ops.lists.tensor_list_array",
     ),
     "an assertion is a conditional, and a conditional asserts": (
@@ -136,6 +140,7 @@ RECURSION = {
         "lib.keras.layers.serialization -> lib.keras.layers.cudnn_recurrent",
         "lib.keras.layers.serialization -> lib.keras.layers.recurrent",
         "lib.keras.layers.serialization -> lib.keras.layers.recurrent_v1",
+        "lib.keras.layers.serialization -> lib.keras.layers.recurrent_v2",
         "lib.keras.layers.serialization -> lib.keras.layers.wrappers",
         "lib.keras.layers.wrappers -> lib.keras.layers.serialization",
         "lib.keras.saving.model_config -> lib.keras.layers.serialization",

@@ -133,7 +133,7 @@ class BertInJax(transformer.Jax):
 
         size = self.size
         keys = iter(jax.random.split(key, 3 * size.layers + 1))
-        x = self.p["tokens"][tokens] + self.p["positions"]
+        x = self.p["tokens"][tokens] + self.p["types"][0] + self.p["positions"]
         x = self.norm("norm", x.astype("bfloat16").reshape(-1, size.width))
         x = self.dropped(next(keys), x)
         for i in range(size.layers):
@@ -144,16 +144,25 @@ class BertInJax(transformer.Jax):
                 f"{i}/norm2", x + self.dropped(next(keys), self.dense(f"{i}/down", hidden))
             )
         first = x.reshape(size.batch, size.length, size.width)[:, 0]
-        return first.astype("float32")
+        return jax.numpy.tanh(self.dense("pool", first))
 
 
 class BertForJax:
     """What with_jax.py asks of a model."""
 
-    OPTIMIZER = ("adam", 1e-5)
+    OPTIMIZER = ("clipped adam", 1e-5)
     VARIANTS = ("resident",)
-    parameters = staticmethod(transformer.parameters)
     batch = staticmethod(transformer.batch)
+
+    @staticmethod
+    def parameters(size: transformer.Size) -> dict[str, Any]:
+        shapes = {"pool": (size.width, size.width), "classes": (size.width, 2)}
+        random = np.random.default_rng(2)
+        found = {"types": np.zeros((2, size.width), np.float32)}
+        for name, shape in shapes.items():
+            found[f"{name}/w"] = random.standard_normal(shape, np.float32) * np.float32(0.02)
+            found[f"{name}/b"] = np.zeros(shape[1], np.float32)
+        return transformer.parameters(size) | found
 
     @staticmethod
     def state(size: transformer.Size) -> dict[str, Any]:
@@ -165,7 +174,9 @@ class BertForJax:
         import jax.numpy as jnp
 
         key = jax.random.fold_in(jax.random.key(0), state["steps"])
-        logits = BertInJax(p, size).pooled(batch["tokens_in"], key)[:, :2]
+        network = BertInJax(p, size)
+        pooled = network.pooled(batch["tokens_in"], key)
+        logits = network.dense("classes", pooled).astype("float32")
         labels = batch["tokens_out"][:, -1:] % 2
         right = jnp.take_along_axis(logits, labels, axis=1)[:, 0]
         loss = jnp.mean(jax.nn.logsumexp(logits, axis=1) - right)

@@ -10,39 +10,35 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import with_weft  # first: it makes weft importable
 
 from weft.runtime.recording.control import CONTROL, packed
-from weft.runtime.xla.names import nodes_by_instruction
+from weft.runtime.recording.xla_profile import operations_of
 
 MODELS = ("mlp", "resnet50", "transformer", "product")
 
 
-def stream_events(profile: bytes) -> Iterator[tuple[str, float, str]]:
-    """Name, seconds and node ("" where none is known) of what ran on the streams of a device."""
+def time_on_streams(profiles: list[bytes]) -> float:
+    """Seconds of all that ran on the streams of devices."""
     from jax.profiler import ProfileData
 
-    for plane in ProfileData.from_serialized_xspace(profile).planes:
-        for line in plane.lines if plane.name.startswith("/device:") else ():
-            for event in line.events if line.name.startswith("Stream") else ():
-                stats = dict(event.stats)
-                table = nodes_by_instruction(str(stats.get("hlo_module")))
-                node = table.get(str(stats.get("hlo_op")), "")
-                yield str(stats.get("hlo_op", event.name)), event.duration_ns / 1e9, node
+    planes = [p for data in profiles for p in ProfileData.from_serialized_xspace(data).planes]
+    lines = [line for p in planes if p.name.startswith("/device:") for line in p.lines]
+    streams = [line for line in lines if line.name.startswith("Stream")]
+    return sum(event.duration_ns for line in streams for event in line.events) / 1e9
 
 
 def shares(profiles: list[bytes], lines: Any) -> tuple[Counter[str], Counter[str]]:
-    """Seconds by what is known of them, and the seconds of each event of which nothing is."""
-    seconds, unknown = Counter[str](), Counter[str]()
-    for name, taken, node in (event for profile in profiles for event in stream_events(profile)):
-        seconds["all"] += taken
-        seconds["node"] += taken if node else 0.0
-        seconds["line"] += taken if node in lines else 0.0
-        unknown[name] += 0.0 if node in lines else taken
+    """Seconds by what is known of them, and the seconds of each event of which little is."""
+    seconds, unknown = Counter(all=time_on_streams(profiles)), Counter[str]()
+    for _, name, began, ended, row, detail in operations_of(profiles):
+        if "Stream" in row:
+            seconds["node"] += (ended - began) * bool(detail["node"])
+            seconds["line"] += (ended - began) * (detail["node"] in lines)
+            unknown[name] += (ended - began) * (detail["node"] not in lines)
     return seconds, unknown
 
 
@@ -52,11 +48,15 @@ def main() -> None:
     )
     parser.add_argument("--model", choices=MODELS, default="transformer")
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument(
+        "--compiled-before", action="store_true", help="begin to record when all is compiled"
+    )
     parser.add_argument("--tiny", action="store_true", help="toy sizes")
     parser.add_argument("--save", type=Path, help="where to write the trace")
     options = parser.parse_args()
     model = importlib.import_module(options.model)
-    CONTROL.start(operations=True)  # programs that are compiled now can be looked into
+    if not options.compiled_before:
+        CONTROL.start(operations=True)  # programs that are compiled now run kernel by kernel
     training = with_weft.training(model, model.TINY if options.tiny else model.FULL, "resident")
     for _ in range(4):
         training.step_and_loss()

@@ -36,6 +36,21 @@ def adam(rate: float, p: Tree, slots: Tree, g: Tree) -> tuple[Tree, Tree]:
     return p, (m, v, power1 * 0.9, power2 * 0.999)
 
 
+def clipped_adam(rate: float, p: Tree, slots: Tree, g: Tree) -> tuple[Tree, Tree]:
+    """As BERT is trained: gradients of at most length 1, decaying weights, no correction."""
+    m, v = slots
+    length = jnp.sqrt(sum(jnp.sum(each * each) for each in jax.tree.leaves(g)))
+    scale = 1 / jnp.maximum(length, 1)
+    m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * scale * g, m, g)
+    v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * (scale * g) ** 2, v, g)
+
+    def moved(p: Any, m: Any, v: Any) -> Any:
+        decay = 0.01 * p if p.ndim > 1 else 0
+        return p - rate * (m / (jnp.sqrt(v) + 1e-6) + decay)
+
+    return jax.tree.map(moved, p, m, v), (m, v)
+
+
 def _zeros(p: Tree) -> Tree:
     return jax.tree.map(jnp.zeros_like, p)
 
@@ -44,6 +59,7 @@ OPTIMIZERS = {
     "sgd": (lambda p: (), sgd),
     "momentum": (_zeros, momentum),
     "adam": (lambda p: (_zeros(p), _zeros(p), jnp.float32(0.9), jnp.float32(0.999)), adam),
+    "clipped adam": (lambda p: (_zeros(p), _zeros(p)), clipped_adam),
 }
 
 

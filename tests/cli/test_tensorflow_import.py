@@ -217,6 +217,8 @@ def test_locating_a_name_by_its_path() -> None:
 
     assert pydoc.locate("tensorflow.identity") is weft.identity
     assert pydoc.locate("tensorflow.layers.dense") is weft.layers.dense
+    assert pydoc.locate("tensorflow.no_such_name") is None
+    assert pydoc.locate("tensorflow.initializers.no_such_name") is None
 
 
 def test_the_data_modules_of_slim() -> None:

@@ -319,8 +319,8 @@ def test_assertions_and_slices_of_variables() -> None:
     x[0].assign([7.0, 8.0])
     x[1, tf.constant(0)].assign(9.0)
     np.testing.assert_array_equal(x.numpy(), [[7, 8], [9, 4]])
-    assert tf.global_variables_initializer() is not None
-    assert tf.variables_initializer([x]) is not None
+    assert tf.global_variables_initializer() is None
+    assert tf.variables_initializer([x]) is None
 
 
 def test_a_loop_that_is_left_early_leaves_no_threads() -> None:
@@ -403,3 +403,27 @@ def test_a_critical_section_lets_in_one_thread_at_a_time(graph: EagerExecution) 
     for thread in threads:
         thread.join()
     assert most == [1] * 4
+
+
+def test_a_tape_gives_nothing_for_what_it_does_not_follow() -> None:
+    x, outside = tf.constant(2.0), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        inside = tf.constant(5.0)
+        apart, between = inside * outside, x * inside
+        y = between * apart
+    assert tape.gradient(y, [inside, outside, apart]) == [None] * 3
+    assert [g.numpy() for g in tape.gradient(y, [x, between])] == [75.0, 15.0]
+
+
+def test_a_tape_weighs_complex_targets_by_one() -> None:
+    z = tf.constant(1.0 + 2.0j, tf.complex64)
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        y = z * z
+    assert tape.gradient(y, z).numpy() == 2.0 - 4.0j
+
+
+def test_a_tape_that_recorded_nothing_has_no_gradients() -> None:
+    with pytest.raises(RuntimeError, match="can only be called once"):
+        tf.GradientTape().gradient(tf.constant(1.0), tf.constant(1.0))

@@ -13,7 +13,7 @@ import pytest
 
 import weft as tf
 from weft.cluster.guard import unfinished
-from weft.cluster.guard.limits import Limits
+from weft.cluster.guard.limits import Limits, Meters
 
 MB = 1 << 20
 METHOD = "/tensorflow.MasterService/ListDevices"
@@ -63,7 +63,7 @@ def kernel_tells() -> bool:
         with socket.create_connection(listener.getsockname()) as out, listener.accept()[0] as into:
             out.sendall(b"12345")
             into.recv(5)
-            return unfinished._received(into) == 5
+            return unfinished._received(into.fileno()) == 5
 
 
 def until(condition: Callable[[], bool], seconds: float = 60) -> None:
@@ -115,3 +115,22 @@ def test_whole_messages_do_not_count(server: tf.train.Server) -> None:
         with pytest.raises(grpc.RpcError) as found:
             call(iter([b"\xff" * (6 * MB)]))
         assert found.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_a_connection_that_takes_the_descriptor_of_another_is_seen() -> None:
+    watch = unfinished.Unfinished(Meters().arriving)
+    descriptors = []
+    with socket.create_server(("localhost", 0)) as listener:
+        watch.port = listener.getsockname()[1]
+        for sent in (b"12345", b"123"):
+            with (
+                socket.create_connection(listener.getsockname()) as out,
+                listener.accept()[0] as at,
+            ):
+                out.sendall(sent)
+                at.recv(len(sent))
+                descriptors.append(at.fileno())
+                watch.look()
+                ends = {end[1]: found.received for end, found in watch._connections.items()}
+                assert ends == {out.getsockname()[1]: len(sent)}
+    assert descriptors[0] == descriptors[1]

@@ -553,3 +553,38 @@ def test_without_a_cluster_an_estimator_trains_in_a_session_of_its_own(
     estimator = tf.estimator.Estimator(model_fn, config=distributed)
     assert estimator.train(data).evaluate(data)["global_step"] == 10
     tf.summary.FileWriterCache.clear()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sample_weight_mode": "temporal"}, "sample_weight_mode is not supported with tf.dist"),
+        ({"weighted_metrics": ["mse"]}, "weighted_metrics is not supported with tf.distribute"),
+        ({"target_tensors": [1]}, "target_tensors is not supported with tf.distribute.Strategy"),
+        ({}, "We currently do not support distribution strategy with a `Sequential` model that"),
+    ],
+)
+def test_what_keras_models_of_a_strategy_are_not_compiled_with(
+    arguments: dict[str, Any], message: str
+) -> None:
+    sized = {"input_shape": (2,)} if arguments else {}
+    with tf.distribute.MirroredStrategy(["/cpu:0"]).scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, **sized)])
+        with pytest.raises((NotImplementedError, ValueError), match=message):
+            model.compile("sgd", "mse", **arguments)
+
+
+def test_callbacks_are_called_in_the_scope_of_the_strategy() -> None:
+    seen = []
+
+    class Callback(tf.keras.callbacks.Callback):
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            seen.append((tf.distribute.get_strategy(), tf.distribute.get_replica_context()))
+
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile("sgd", "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), callbacks=[Callback()], verbose=0, batch_size=2)
+    assert seen == [(strategy, None)] and not tf.distribute.has_strategy()
+    tf.keras.backend.clear_session()

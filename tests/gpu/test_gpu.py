@@ -5,6 +5,8 @@ import pytest
 
 import weft as tf
 from weft.core import errors
+from weft.runtime.recording.control import CONTROL
+from weft.runtime.recording.xla_profile import operations_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif("not gpus()", reason="XLA sees no GPU")]
 
@@ -166,3 +168,36 @@ def test_a_compiled_loop_that_never_ends_can_be_ended():
             sess.run(kept, {end: -1.0}, options=tf.RunOptions(timeout_in_ms=500))
         assert sess.run(v) == last
         assert sess.run(kept, {end: 1e-3}, options=tf.RunOptions(timeout_in_ms=5000)) == last
+
+
+def test_a_recording_tells_kernels_apart_that_run_as_one_graph():
+    h = tf.get_variable("h", [512, 512])
+    for i in range(8):
+        h = tf.tanh(tf.matmul(h, tf.get_variable(f"w{i}", [512, 512]), name=f"product{i}"))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        loss = tf.reduce_sum(h)
+        for _ in range(4):
+            sess.run(loss)  # compiled before the recording begins
+        CONTROL.start(operations=True, whole=True)
+        for _ in range(3):
+            sess.run(loss)
+        _, profiles = CONTROL.stop_with_profiles()
+    kernels = [event for event in operations_of(profiles) if "Stream" in event[4]]
+    known = {event[5]["node"] for event in kernels}
+    assert known >= {f"product{i}" for i in range(8)}
+    seconds = {True: 0.0, False: 0.0}
+    for _, _, began, ended, _, detail in kernels:
+        seconds[bool(detail["node"])] += ended - began
+    assert seconds[False] < 0.03 * seconds[True]
+
+
+def test_the_sum_of_many_rows_is_that_of_the_host():
+    rows = np.random.RandomState(0).rand(4096, 64).astype(np.float32)
+    x = tf.placeholder(tf.float32, [4096, 64])
+    found = [tf.reduce_sum(x, 0), tf.reduce_mean(x, [0], keepdims=True)]
+    with tf.Session() as sess:
+        for _ in range(3):
+            total, mean = sess.run(found, {x: rows})
+    np.testing.assert_allclose(total, rows.sum(0, dtype=np.float64), rtol=1e-5)
+    np.testing.assert_allclose(mean, rows.mean(0, keepdims=True, dtype=np.float64), rtol=1e-5)

@@ -125,3 +125,12 @@ def test_a_constant_made_of_two_types_does_not_run(make: Any) -> None:
     message = r"Type mismatch between value \(float\) and dtype \(int32\)\n\t \[\[\{\{node two\}\}"
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(made)
+
+
+def test_a_message_is_a_constant() -> None:
+    """Its type and shape hold, whatever is asked for."""
+    message = tf.make_tensor_proto([1, 2], dtype=tf.int64)
+    for made in (tf.constant(message), tf.convert_to_tensor(message)):
+        assert made.dtype == tf.int64 and made.shape.as_list() == [2]
+    with tf.Session() as session:
+        assert session.run(tf.constant(message, shape=[5])).tolist() == [1, 2]

@@ -522,3 +522,15 @@ def test_threads_share_traces(graph: EagerExecution) -> None:
     for thread in threads:
         thread.join()
     assert len(runs) == 1 and v.numpy() == 80
+
+
+@pytest.mark.parametrize("index, wanted", [(0, 2.0), (1, 3.0), (2, 8.0), (7, 8.0)])
+def test_switches_that_wait_for_each_other(index: int, wanted: float) -> None:
+    """Of several branches, the later ones are chosen inside of the first choice."""
+
+    @tf.function
+    def slope(x: Any, index: Any) -> Any:
+        y = tf.switch_case(index, [lambda: x * 2.0, lambda: x * 3.0, lambda: x * x])
+        return tf.gradients(y, x)[0]
+
+    assert slope(tf.constant(4.0), tf.constant(index)).numpy() == wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import unittest
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import pytest
 from tensorboard.compat.proto.op_def_pb2 import OpList
 from weft.python import pywrap_tensorflow
 from weft.python.eager import context
+from weft.python.estimator.canned import head as canned_head
 from weft.python.feature_column import feature_column, feature_column_v2
 from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
-from weft.python.keras.utils import tf_utils
+from weft.python.keras.utils import conv_utils, tf_utils
 from weft.python.layers import utils
 from weft.python.ops import (
     control_flow_ops,
@@ -24,6 +25,8 @@ from weft.python.ops import (
     list_ops,
     metrics_impl,
     rnn_cell_impl,
+    summary_op_util,
+    summary_ops_v2,
     variable_scope,
 )
 from weft.python.ops.distributions import util as seeds
@@ -50,6 +53,21 @@ ASKED = {
     "contrib.resampler.python.ops.resampler_ops": "resampler",
     "contrib.sparsemax.python.ops.sparsemax": "sparsemax",
     "python": "math_ops state_ops control_flow_ops",
+    "contrib.seq2seq.python.ops.decoder": "_transpose_batch_time dynamic_decode",
+    "python.estimator.estimator": "Estimator EstimatorV2",
+    "python.estimator.export.export": "ServingInputReceiver SupervisedInputReceiver",
+    "python.ops.rnn": "_transpose_batch_time dynamic_rnn",
+    "python.platform.build_info": "is_cuda_build",
+    "python.training.checkpoint_state_pb2": "CheckpointState",
+    "python.training.summary_io": "SummaryWriter SummaryWriterCache",
+    "python.estimator.canned.dnn": "DNNClassifier dnn_logit_fn_builder",
+    "python.estimator.canned.head": (
+        "_Head LossSpec _binary_logistic_or_multi_class_head _regression_head"
+        " _regression_head_with_mean_squared_error_loss"
+        " _binary_logistic_head_with_sigmoid_cross_entropy_loss"
+        " _multi_class_head_with_softmax_cross_entropy_loss"
+    ),
+    "python.estimator.canned.optimizers": "get_optimizer_instance",
     "python.autograph.impl.api": "do_not_convert",
     "python.compiler.xla.jit": "experimental_jit_scope",
     "python.compiler.xla.xla": "compile",
@@ -537,3 +555,103 @@ def test_lists_of_tensors() -> None:
 def test_seeds_that_follow_from_others() -> None:
     assert seeds.gen_new_seed(None, "a") is None
     assert seeds.gen_new_seed(1, "a") == seeds.gen_new_seed(1, "a") != seeds.gen_new_seed(1, "b")
+
+
+def test_heads_of_canned_estimators_sum_losses() -> None:
+    labels, logits = tf.constant([[0], [1]]), tf.zeros([2, 3])
+    head = canned_head._multi_class_head_with_softmax_cross_entropy_loss(3)
+    loss = head.create_loss({"x": logits}, "train", logits, labels)
+    assert isinstance(head, canned_head._Head) and isinstance(loss, canned_head.LossSpec)
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(loss.training_loss), 2 * np.log(3), rtol=1e-6)
+
+
+def test_a_data_format_that_is_not_given_is_that_of_keras() -> None:
+    assert conv_utils.normalize_data_format(None) == tf.keras.backend.image_data_format()
+    with pytest.raises(ValueError, match="Received: nchw"):
+        conv_utils.normalize_data_format("nchw")
+
+
+def test_the_registry_of_gradients() -> None:
+    """Programs of guided backpropagation register theirs once."""
+    registry = ops._gradient_registry
+    assert "GuidedForATest" not in registry._registry and "Relu" in registry.list()
+
+    @ops.RegisterGradient("GuidedForATest")
+    def guided(op: Any, grad: Any) -> Any:
+        return grad
+
+    assert registry.lookup("GuidedForATest") is guided
+    del registry._registry["GuidedForATest"]
+    with pytest.raises(LookupError, match="gradient registry has no entry for: GuidedForATest"):
+        registry.lookup("GuidedForATest")
+
+
+def test_the_graph_of_inputs() -> None:
+    values = [tf.constant(0.0), tf.constant(1.0)]
+    assert ops._get_graph_from_inputs(values, values[0].graph) is values[0].graph
+    with pytest.raises(ValueError, match="is not from the passed-in graph"):
+        ops._get_graph_from_inputs(values, tf.Graph())
+    with pytest.raises(TypeError, match="Input graph needs to be a Graph: 1"):
+        ops._get_graph_from_inputs(values, 1)
+
+
+def test_a_metrics_variable_is_collected() -> None:
+    variable = metrics_impl.metric_variable([], tf.float32, name="count")
+    value = metrics_impl._aggregate_variable(variable, ["found"])
+    assert tf.get_collection("found") == [value]
+
+
+def test_graph_mode_is_that_of_the_graph_below() -> None:
+    with tf.Graph().as_default() as graph:
+        with context.graph_mode():
+            assert tf.get_default_graph() is graph
+        with context.eager_mode():
+            assert tf.executing_eagerly()
+            with context.graph_mode():
+                assert not tf.executing_eagerly() and tf.get_default_graph() is graph
+    below = tf.get_default_graph()
+    with context.eager_mode(), context.graph_mode():
+        assert tf.get_default_graph() is below
+
+
+def test_a_test_in_both_modes_may_ask_for_a_graph() -> None:
+    class Case(tf.test.TestCase):
+        def runTest(self) -> None:
+            self.both()
+
+        @test_util.run_in_graph_and_eager_modes
+        def both(self) -> None:
+            with context.graph_mode():
+                v = tf.Variable(1.0)
+                self.evaluate(tf.global_variables_initializer())
+                assert self.evaluate(v + 1.0) == 2.0
+
+    result = unittest.TestResult()
+    Case().run(result)
+    assert result.wasSuccessful(), result.errors
+
+
+def test_scopes_of_summaries_can_be_replaced(tmp_path: Path, monkeypatch: Any) -> None:
+    """AdaNet takes scopes off tags, by one function for TensorFlow 1 and one for TensorFlow 2."""
+    of_1, of_2 = summary_op_util.summary_scope, summary_ops_v2.summary_scope
+    assert of_1 is not of_2
+
+    @contextmanager
+    def shorter(name: str, *args: Any, **kwargs: Any) -> Any:
+        with of_1(name, *args, **kwargs) as (tag, scope):
+            yield tag.rpartition("/")[2], scope
+
+    monkeypatch.setattr(summary_op_util, "summary_scope", shorter)
+    monkeypatch.setattr(summary_ops_v2, "summary_scope", None)
+    writer = summary_ops_v2.create_file_writer(str(tmp_path))
+    with writer.as_default(), summary_ops_v2.always_record_summaries():
+        with tf.name_scope("outer"):
+            written = summary_ops_v2.scalar("inner", 7.0, family="family", step=1)
+    with tf.Session() as session:
+        session.run(summary_ops_v2.summary_writer_initializer_op())
+        session.run([written])
+        session.run(writer.flush())
+    (file,) = tmp_path.iterdir()
+    tags = [v.tag for event in tf.train.summary_iterator(str(file)) for v in event.summary.value]
+    assert tags == ["inner"]

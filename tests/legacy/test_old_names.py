@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.core import flags
+import weft as tf
+from weft.core import flags, sources
 from weft.legacy.old import loading, lookup, notices, table, users_code
 
 # Those of TensorFlow's have tests of their own.
@@ -180,6 +181,14 @@ VALUES: list[tuple[str, Any]] = [
     ("np.find_common_type([np.float32], [np.int64]).name", "float32"),
     ("np.rank([[1]]), np.mat([[1]]).shape", (2, (1, 1))),
     ("getattr(np, 'float')", float),
+    ("np.eye(3)[[slice(0, 1), slice(None)]].shape", (1, 3)),
+    ("(lambda x, y: 1 if x == y else 2)(np.eye(3), ())", 2),
+    ("(lambda x, y: 1 if not x != y else 2)(np.eye(3), [1, 2])", 2),
+    ("(lambda x, y: 1 if x == y else 2)(np.zeros([0]), ())", 2),
+    ("(lambda x, y: 1 if x is None or x == y else 2)((), ())", 1),
+    ("(lambda x, at: x[at])(np.eye(3), [slice(2), None]).shape", (2, 1, 3)),
+    ("np.eye(3)[[slice(0, 1)] * 2].shape, np.eye(3)[[..., 0]].shape", ((1, 1), (3,))),
+    ("np.eye(3)[[0, 1]].shape", (2, 3)),
     ("isinstance({}, collections.Mapping)", True),
     ("inspect.getargspec(function)", (["a", "b"], "c", "d", (1,))),
     ("inspect.formatargspec(['a', 'b'], 'c', 'd', (1,))", "(a, b=1, *c, **d)"),
@@ -400,3 +409,44 @@ def test_code_is_kept(tmp_path: Path) -> None:
         assert loading.compile_users(b"import numpy as np\nx = np.float", "train.py") == first
         kept.unlink()
     assert not (tmp_path / "__pycache__").exists()
+
+
+def test_autograph_reads_what_was_compiled(tmp_path: Path, monkeypatch: Any) -> None:
+    """Functions that AutoGraph converts have old names, and Python 2, as all of the program has."""
+    monkeypatch.setattr(sources, "_readers", [])
+    source = (
+        "import collections\nimport numpy as np\nimport weft as tf\n"
+        "equality = tf.contrib.autograph.Feature.EQUALITY_OPERATORS\n"
+        "@tf.contrib.autograph.convert(optional_features=equality)\n"
+        "def larger(x, sizes):\n"
+        "    if isinstance(sizes, collections.Mapping) and tf.reduce_sum(x) > np.float(0):\n"
+        "        x = x * 2\n"
+        "    one = tf.constant(1)\n"
+        "    if one == tf.constant(1):\n"
+        "        x = x + 1\n"
+        "    return x\n"
+    )
+    sources.read_by(loading.read_users)
+    larger = run(tmp_path, source)["larger"]
+    with tf.Session() as session:
+        assert session.run(larger(tf.constant(3.0), {})) == 7.0
+        assert session.run(larger(tf.constant(3.0), [])) == 4.0
+
+
+def test_indices_in_a_file_without_numpy(tmp_path: Path) -> None:
+    """An array may come from elsewhere: from a checkpoint, say."""
+    source = "def part(x):\n    at = [slice(0, 1) for _ in range(2)]\n    return x[at]\n"
+    assert run(tmp_path, source)["part"](np.eye(3)).shape == (1, 1)
+
+
+def test_autograph_reads_files_as_they_are_that_were_loaded_before(monkeypatch: Any) -> None:
+    monkeypatch.setattr(sources, "_readers", [])
+    monkeypatch.setattr(users_code, "is_users", lambda file: True)
+    sources.read_by(loading.read_users)
+
+    @tf.contrib.autograph.convert()
+    def squashed(x: Any) -> Any:
+        return tf.tanh(x) if tf.reduce_max(x) > 0 else x
+
+    with tf.Session() as session:
+        assert session.run(squashed(tf.constant(30.0))) == 1

@@ -65,14 +65,22 @@ def test_operators_are_their_matrices(name: str, known: bool) -> None:
         assert made.shape.as_list() == list(matrix.shape)
 
 
-def test_products_and_inverses_stay_circulant() -> None:
+def test_what_is_made_of_circulant_operators_is_circulant() -> None:
     kind = tf.linalg.LinearOperatorCirculant
     a, b = (kind(spectrum((4,)), tf.complex128, is_non_singular=True) for _ in range(2))
-    product, inverse = a.matmul(b), a.inverse()
-    assert isinstance(product, kind) and isinstance(inverse, kind)
-    da, db, dp, di = run([each.to_dense() for each in (a, b, product, inverse)])
-    np.testing.assert_allclose(dp, da @ db)
-    np.testing.assert_allclose(di @ da, np.eye(4), atol=1e-12)
+    made = [a.matmul(b), a.inverse(), a.adjoint(), a.solve(b), a.matmul(b, adjoint=True)]
+    assert all(isinstance(each, kind) and each.name == kind.__name__ for each in made)
+    da, db, *found = run([each.to_dense() for each in (a, b, *made)])
+    inverse, adjoint = np.linalg.inv(da), np.conj(da.T)
+    for value, wanted in zip(
+        found, (da @ db, inverse, adjoint, inverse @ db, adjoint @ db), strict=True
+    ):
+        np.testing.assert_allclose(value, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_a_product_of_positive_circulant_operators_is_positive() -> None:
+    a, b = (tf.linalg.LinearOperatorCirculant([3.0, 1.0, 2.0], is_positive_definite=True),) * 2
+    assert a.matmul(b).is_positive_definite and a.solve(b).is_positive_definite
 
 
 def test_a_real_kernel_has_a_hermitian_spectrum() -> None:

@@ -148,3 +148,32 @@ def test_an_effect_that_only_a_known_shape_waits_for_happens(measure):
         for run in range(1, 4):
             session.run(measured, {x: [1.0, 2.0]})
             assert session.run(seen) == run
+
+
+@pytest.mark.parametrize(
+    ("condition", "fold", "kept"),
+    [
+        (lambda x: tf.shape(x)[0] <= 4, True, False),
+        (lambda x: tf.shape(x)[0] <= 4, False, True),
+        (lambda x: tf.shape(x)[0] <= 2, True, True),
+        (lambda x: tf.reduce_all(tf.less(tf.constant([1, 2]), 3)), True, False),
+        (lambda x: tf.reduce_all(x > 0.0), True, True),
+        (lambda x: tf.py_func(lambda: np.bool_(True), [], tf.bool), True, True),
+    ],
+)
+def test_an_assertion_that_always_holds_is_left_out(condition, fold, kept):
+    x = tf.placeholder(tf.float32, [3, 4])
+    with tf.control_dependencies([tf.Assert(condition(x), [3])]):
+        y = tf.negative(x)
+    assert ("Assert" in kinds(y, feeds=[x], options=Options(fold=fold))) == kept
+
+
+def test_what_came_before_an_assertion_that_always_holds_still_does(sess):
+    v = tf.Variable(1.0)
+    sess.run(v.initializer)
+    with tf.control_dependencies([v.assign(5.0)]):
+        held = tf.Assert(tf.constant(2) < 3, [2])
+    with tf.control_dependencies([held]):
+        late = v.read_value()
+    assert sess.run(late) == 5.0
+    assert sess.run([held, v])[0] is None

@@ -98,7 +98,50 @@ def test_namespaces_are_modules() -> None:
     import weft.compat.v2 as imported
 
     assert imported is v2 and v2.keras.models is tf.keras.models
-    assert v2.losses is tf.keras.losses
+    assert v2.metrics is tf.keras.metrics
     assert "reduce_sum" in dir(v2.math) and "Session" not in dir(v2)
     for gone in ("Session", "contrib", "placeholder"):
         assert not hasattr(v2, gone)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "LSTMCell", "GRU", "GRUCell"])
+def test_recurrent_layers_have_the_settings_of_cudnn(name: str) -> None:
+    later, before = getattr(v2.keras.layers, name), getattr(tf.keras.layers, name)
+    assert issubclass(later, before) and later.__name__ == name
+    config = later(2).get_config()
+    assert (config["recurrent_activation"], config["implementation"]) == ("sigmoid", 2)
+    assert config.get("reset_after", True)
+    assert before(2).get_config()["recurrent_activation"] == "hard_sigmoid"
+
+
+def test_recurrent_layers_by_hand() -> None:
+    x = np.array([[[0.5], [-1.0]]], np.float32)
+    layer = v2.keras.layers.LSTM(1, kernel_initializer="ones", recurrent_initializer="ones")
+    with tf.Session() as session:
+        output = layer(tf.constant(x))
+        session.run(tf.global_variables_initializer())
+        found = session.run(output)
+    h = c = 0.0
+    for value in x[0, :, 0]:
+        z = value + h
+        gate, forget = 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(-z - 1))
+        c = forget * c + gate * np.tanh(z)
+        h = gate * np.tanh(c)
+    np.testing.assert_allclose(found, [[h]], rtol=1e-5)
+
+
+def test_batch_normalization_that_is_not_trainable_uses_its_averages() -> None:
+    x = np.array([[1.0], [3.0]], np.float32)
+    for layers, expected in ((v2.keras.layers, x), (tf.keras.layers, [[-1.0], [1.0]])):
+        layer = layers.BatchNormalization(trainable=False, epsilon=1e-6)
+        with tf.Session() as session:
+            output = layer(tf.constant(x), training=True)
+            session.run(tf.global_variables_initializer())
+            np.testing.assert_allclose(session.run(output), expected, rtol=1e-4)
+
+
+def test_namespaces_of_keras_at_the_top() -> None:
+    assert v2.losses.Reduction.SUM == "sum" and v2.losses is v2.keras.losses
+    assert v2.metrics.Mean is tf.keras.metrics.Mean
+    assert v2.optimizers.Adam is tf.keras.optimizers.Adam
+    assert not hasattr(tf.keras.losses, "Reduction")

@@ -101,3 +101,72 @@ def test_what_is_fetched_is_the_callers_own(sess: Any) -> None:
     mine = sess.run(y)
     mine[:] = 7
     np.testing.assert_array_equal(sess.run(y), np.full((100, 100), 100))
+
+
+# ---- steps of a few host nodes -------------------------------------------------------------------
+
+
+def test_tiny_steps_are_one_call_for_each_shape(sess: Any) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    v = tf.Variable(2.0)
+    y = [0.5 * x + v, x - 1.0]
+    sess.run(v.initializer)
+    assert warm(sess, y, {x: [1.0]})
+    for fed in ([1.0], [1.0, 2.0], [3.0], [], [4.0, 5.0], [6.0]):
+        first, second = sess.run(y, {x: fed})
+        np.testing.assert_array_equal(first, 0.5 * np.array(fed, np.float32) + 2)
+        np.testing.assert_array_equal(second, np.array(fed, np.float32) - 1)
+
+
+def test_tiny_steps_see_variables_as_they_are(sess: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", initializer=2.0, use_resource=True)
+    y = x + v
+    sess.run(v.initializer)
+    assert warm(sess, y, {x: 1.0})
+    v.load(5.0, sess)
+    assert sess.run(y, {x: 1.0}) == 6
+    sess.run(tf.raw_ops.DestroyResourceOp(resource=v.handle))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="v"):
+        sess.run(y, {x: 1.0})
+    sess.run(v.initializer)
+    assert sess.run(y, {x: 1.0}) == 3
+
+
+def test_tiny_steps_that_change_a_variable(sess: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    v = tf.Variable(0.0)
+    step = tf.assign_add(v, x)
+    sess.run(v.initializer)
+    assert [sess.run(step, {x: 1.0}) for _ in range(8)] == list(range(1, 9))
+
+
+def test_what_a_tiny_step_gives_is_the_callers_own(sess: Any) -> None:
+    v = tf.Variable([1.0, 2.0])
+    x = tf.placeholder(tf.float32, [2])
+    fetches = [tf.identity(v), tf.identity(x)]
+    sess.run(v.initializer)
+    given = np.array([3, 4], np.float32)
+    call = sess.make_callable(fetches, [x])
+    for _ in range(6):
+        for mine in call(given):
+            mine[:] = 7
+    np.testing.assert_array_equal(sess.run(v), [1, 2])
+    np.testing.assert_array_equal(given, [3, 4])
+
+
+def test_an_error_of_a_tiny_step_names_its_node(sess: Any) -> None:
+    x, z = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    y = tf.add(x, z, name="sum_of_both")
+    warm(sess, y, {x: [1.0, 2.0], z: [1.0, 2.0]})
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="sum_of_both"):
+            sess.run(y, {x: [1.0, 2.0], z: [1.0, 2.0, 3.0]})
+
+
+def test_tiny_steps_are_silent_about_numbers(sess: Any, recwarn: pytest.WarningsRecorder) -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = tf.log(x) / x
+    for _ in range(5):
+        assert np.isneginf(sess.run(y, {x: 0.0})) and np.isnan(sess.run(y, {x: -1.0}))
+    assert not recwarn.list

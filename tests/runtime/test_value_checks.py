@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import weft as tf
 from weft.core import flags
 from weft.ops.functions.defun import Defun
+from weft.runtime.host import program_call
 from weft.runtime.xla import region
 from weft.runtime.xla.checks import finder_of_outside
 
@@ -89,6 +91,16 @@ CASES = {
         lambda x, i, s: tf.sparse_segment_sum(x, i, s, num_segments=2),
         (ONES, N([0, 1]), N([0, 1])), (ONES, N([0, 1]), N([1, 0])),
         "segment ids are not increasing",
+    ),
+    "sparse_segment_sum, count": Case(
+        lambda x, i, s: tf.sparse_segment_sum(x, i, s, num_segments=2),
+        (ONES, N([0, 1]), N([0, 1])), (ONES, N([0, 1]), N([1, 2])),
+        "segment ids must be < num_segments",
+    ),
+    "sparse_segment_sum, negative": Case(
+        lambda x, i, s: tf.sparse_segment_sum(x, i, s, num_segments=2),
+        (ONES, N([0, 1]), N([0, 1])), (ONES, N([0, 1]), N([-1, 0])),
+        "Segment id -1 out of range [0, 1)",
     ),
     "labels": Case(
         lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(logits=x, labels=i),
@@ -478,3 +490,16 @@ def test_scalars_of_an_optimizer_have_their_sign(sess, name, sparse):
         with pytest.raises(tf.errors.InvalidArgumentError, match=re.escape(message)):
             sess.run(update, {fed[k]: number if k == n else GOOD[k] for k in fed})
     np.testing.assert_array_equal(sess.run(list(slots.values())), before)
+
+
+def test_a_check_is_looked_at_wherever_the_program_ran(sess, monkeypatch):
+    elsewhere = SimpleNamespace(default_backend=lambda: "gpu")
+    monkeypatch.setattr(program_call, "load", lambda: elsewhere)
+    x, y = (tf.placeholder(tf.int32, [2]) for _ in "xy")
+    quotient = x // y
+    good, bad = {x: [7, 8], y: [1, 2]}, {x: [7, 8], y: [0, 2]}
+    for _ in range(3):
+        assert sess.run(quotient, good).tolist() == [7, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        sess.run(quotient, bad)
+    assert sess.run(quotient, good).tolist() == [7, 4]

@@ -194,6 +194,27 @@ def options(*words: str) -> Any:
     return options_of(parser().parse_args(["serve", *words]))
 
 
+@pytest.mark.parametrize("option", ["grpc_socket", "rest_socket"])
+def test_a_socket_that_is_taken(option: str, start: Start, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"models": models("half_plus_two"), option: str(tmp_path / "s")}
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(given[option])
+    first = start(**given)
+    with pytest.raises(errors.UnavailableError, match="another process is using the socket"):
+        start(**given)
+    if option == "rest_socket":
+        assert b" 200 " in _asked(given[option], "/v1/models/half_plus_two")
+    first.server.stop(5.0)
+    for path, problem in (
+        (tmp_path / "file", "file of that name"),
+        (tmp_path / "a" / "b", "folder"),
+    ):
+        (tmp_path / "file").write_text("kept")
+        with pytest.raises(errors.UnavailableError, match=problem):
+            start(**given | {option: str(path)})
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 def test_options(tmp_path: Path) -> None:
     made = options("--model", "a=/m/a", "--model", "b=gs://m/b", "--memory", "10", "--batch")
     assert [(each.name, each.path) for each in made.models] == [("a", "/m/a"), ("b", "gs://m/b")]
@@ -219,11 +240,19 @@ def test_options(tmp_path: Path) -> None:
         (("--model", "a=/b", "--model", "a=/c"), "given twice"),
         (("--model", "a=/b", "--host", "0.0.0.0"), "Without a token or TLS"),
         (("--model", "a=/b", "--batching", "/nowhere"), "/nowhere"),
+        (("--model", "a=/b", "--port", "0", "--rest-port", "0"), "nowhere to listen"),
     ],
 )
 def test_options_that_make_no_sense(words: tuple[str, ...], text: str) -> None:
     with pytest.raises((ValueError, errors.OpError), match=text):
         options(*words)
+
+
+@pytest.mark.parametrize("option", ["--port", "--rest-port"])
+def test_ports_that_there_are_not(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        options("--model", "a=/b", option, "70000")
+    assert "70000 is no port" in capsys.readouterr().err
 
 
 def test_the_command_and_its_signals(tmp_path: Path) -> None:
@@ -257,3 +286,29 @@ def _asked(path: str, what: str) -> bytes:
         plain.connect(path)
         plain.sendall(f"GET {what} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         return plain.makefile("rb").readline()
+
+
+def test_a_client_that_asks_without_pause_is_sent_away(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.serve.http_front._FAREWELL", 60.0)
+    connection = http.client.HTTPConnection("127.0.0.1", client.server.rest_port, timeout=60)
+
+    def ask() -> http.client.HTTPResponse:
+        connection.request("POST", "/v1/models/half_plus_two:predict", '{"instances": [1.0]}')
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read()
+        return answer
+
+    assert ask().getheader("connection") is None
+    stopping = threading.Thread(target=client.server.stop, args=(60.0,))
+    stopping.start()
+    while client.server.is_ready:
+        threading.Event().wait(0.01)
+    while ask().getheader("connection") is None:
+        pass
+    stopping.join(60)  # the connection is closed: nothing is waited for
+    assert not stopping.is_alive()
+    with pytest.raises(ConnectionRefusedError):
+        ask()
+    connection.close()

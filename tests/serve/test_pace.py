@@ -17,7 +17,7 @@ from weft.serve.rest import Rest, RestRequest, TakesTime
 from weft.serve.signatures import Slot
 
 PREDICT = "/v1/models/half_plus_two:predict"
-_SHORT, _LONG = 1e-6, 1.0
+_SHORT, _DELAYED, _LONG = 1e-6, 4e-3, 1.0
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,8 @@ _SHORT, _LONG = 1e-6, 1.0
     [
         ([], False), ([_SHORT] * 2, False), ([_SHORT] * 3, True), ([_SHORT] * 9, True),
         ([_LONG, *[_SHORT] * 3], True), ([*[_SHORT] * 9, _LONG], False),
-        ([*[_SHORT] * 9, _LONG, _SHORT], False),
+        ([*[_SHORT] * 9, _LONG, _SHORT], False), ([*[_SHORT] * 40, _DELAYED], True),
+        ([*[_SHORT] * 40, *[_DELAYED] * 4], False), ([*[_SHORT] * 1000, _LONG], False),
     ],
 )  # fmt: skip
 def test_steps_are_short_that_have_been_so(seconds: list[float], is_short: bool) -> None:
@@ -66,7 +67,7 @@ def test_a_step_that_is_known_to_be_short_is_answered_at_once(
         answer = _ask(rest, body, at_once=False)
     assert _ask(rest, body) == answer and _ask(rest, {"instances": [3.0]})[0] == 200
     assert _ask(rest, {"instances": [1.0, 2.0]}) is None  # a shape that is not known
-    monkeypatch.setattr("weft.serve.pace._SHORT", -1.0)
+    monkeypatch.setattr("weft.serve.pace._SHORT", 1e-9)
     assert _ask(rest, body) == answer
     assert _ask(rest, body) is None  # it has been long
 
@@ -132,7 +133,7 @@ def test_rows_of_floats_are_read_as_all_others(
         return array.dtype, array.shape, array.tolist()
 
     quick = read()
-    monkeypatch.setattr(json_requests, "_matrix", lambda *arguments: None)
+    monkeypatch.setattr(json_requests, "matrix", lambda *arguments: None)
     assert quick == read()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from tests.serve.serving import Client, Start, add_version, models
 from weft.core import dtypes
 from weft.serve.config import ModelConfig
+from weft.serve.http_front import METRICS_PATH
 from weft.serve.json_text import tokens
 
 HALF = "/v1/models/half_plus_two"
@@ -181,3 +184,41 @@ def test_a_body_beyond_the_limit(start: Start) -> None:
     code, text = client.post(f"{HALF}:predict", {"instances": [1.0] * 1000})
     assert code == 413 and "larger than the 1000 bytes" in text
     assert client.post(f"{HALF}:predict", {"instances": [1.0]})[0] == 200
+
+
+_HEAD = f"POST {HALF}:predict HTTP/1.1\r\nHost: here\r\n"
+_CHUNKS = _HEAD + "Transfer-Encoding: chunked\r\n\r\n"
+
+
+def _chunks(*parts: str) -> list[str]:
+    return [f"{len(part):x}\r\n{part}\r\n" for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        ([_CHUNKS, *_chunks('{"instan', 'ces": [1', ".0]}"), "0\r\n\r\n"], 200),
+        ([_CHUNKS, *_chunks(*["[" * 400] * 3)], 413),
+        ([f"{_HEAD}Content-Length: 1001\r\n\r\n", "{"], 413),
+        ([f"{_HEAD}Content-Length: 20\r\n\r\n", '{"insta', 'nces"', ": [1.0]}"], 200),
+    ],
+)
+def test_bodies_in_parts(parts: list[str], code: int, start: Start) -> None:
+    client = start(models=models("half_plus_two"), message_limit=1000)
+    with socket.create_connection(("127.0.0.1", client.server.rest_port), 60) as connection:
+        for part in parts:
+            connection.sendall(part.encode())
+            time.sleep(0.02)  # so that they come one by one
+        assert connection.recv(1 << 16).startswith(f"HTTP/1.1 {code} ".encode())
+
+
+def test_a_body_that_breaks_off_is_not_answered(client: Client) -> None:
+    for head in (f"{_HEAD}Content-Length: 20\r\n\r\n", _CHUNKS + _chunks('{"instances":')[0]):
+        with socket.create_connection(("127.0.0.1", client.server.rest_port), 60) as connection:
+            connection.sendall(head.encode())
+            time.sleep(0.05)
+    assert client.post(f"{HALF}:predict", {"instances": [1.0]})[0] == 200
+    counted = [
+        line for line in client.get(METRICS_PATH)[1].splitlines() if "request_count{" in line
+    ]
+    assert len(counted) == 1 and counted[0].endswith(" 1.0")

@@ -175,6 +175,23 @@ def test_labels_and_a_config_that_changes(start: Start, tmp_path: Path) -> None:
     assert asked(client, version_label="canary") == 10.0
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, "models.config; No such file"), ("hello {", "models.config: .*no field named"),
+        ('model_config_list { config { name: "m" } }', "models.config: .*model name is m"),
+    ],
+)  # fmt: skip
+def test_a_server_needs_a_config_that_is_one(
+    text: str | None, problem: str, start: Start, tmp_path: Path
+) -> None:
+    file = tmp_path / "models.config"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(errors.OpError, match=problem):
+        start(config_file=str(file))
+
+
 def test_a_config_and_folders_that_are_looked_at_again_by_a_timer(
     start: Start, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import weft as tf
+from weft.client.eager import EagerExecution
 
 STEPS = (0, 3, 7, 10, 25)
 
@@ -107,3 +108,32 @@ def test_noise(sess):
     rate = tf.train.noisy_linear_cosine_decay(0.1, step, 10, initial_variance=1.0)
     first, second = sess.run(rate), sess.run(rate)
     assert first != second
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda s: tf.train.exponential_decay(0.1, s, 5, 0.9),
+        lambda s: tf.train.natural_exp_decay(0.1, s, 5, 0.5),
+        lambda s: tf.train.inverse_time_decay(0.1, s, 5, 0.5),
+        lambda s: tf.train.piecewise_constant(s, [0, 2], [0.1, 0.2, 0.3]),
+        lambda s: tf.train.polynomial_decay(0.1, s, 5),
+        lambda s: tf.train.cosine_decay(0.1, s, 5),
+        lambda s: tf.train.cosine_decay_restarts(0.1, s, 5),
+        lambda s: tf.train.linear_cosine_decay(0.1, s, 5),
+    ],
+)
+def test_a_rate_follows_the_step_in_eager_execution(schedule, sess):
+    wanted = [float(sess.run(schedule(tf.constant(s, tf.int64)))) for s in (0, 1, 2)]
+    assert len(set(wanted)) > 1
+    with EagerExecution().as_default():
+        step, weight = tf.Variable(0, dtype=tf.int64), tf.Variable(0.0)
+        rate = schedule(step)
+        optimizer = tf.train.GradientDescentOptimizer(rate)
+        taken = []
+        for _ in wanted:
+            assert float(rate()) == pytest.approx(wanted[len(taken)])
+            before = float(weight)
+            optimizer.minimize(lambda: -1.0 * weight, global_step=step, var_list=[weight])
+            taken.append(float(weight) - before)
+    assert taken == pytest.approx(wanted)

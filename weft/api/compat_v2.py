@@ -137,13 +137,18 @@ _PLACES = {
     "Variable": "weft.api.compat_v2.Variable",
     "name_scope": "weft.api.compat_v2.name_scope",
     "where": "weft.where_v2",
-    "initializers": "weft.keras.initializers",
+    "keras.backend.name_scope": "weft.api.compat_v2.name_scope",
+    "keras.initializers.GlorotNormal": "weft.keras.initializers.glorot_normal",
+    "keras.initializers.GlorotUniform": "weft.keras.initializers.glorot_uniform",
+    "keras.layers.BatchNormalization": "weft.lib.keras.layers.normalization_v2.BatchNormalization",
     "keras.layers.DenseFeatures": "weft.lib.feature_column.layers_v2.DenseFeatures",
-    "losses": "weft.keras.losses",
-    "metrics": "weft.keras.metrics",
+    "keras.layers.GRU": "weft.lib.keras.layers.recurrent_v2.GRU",
+    "keras.layers.GRUCell": "weft.lib.keras.layers.recurrent_v2.GRUCell",
+    "keras.layers.LSTM": "weft.lib.keras.layers.recurrent_v2.LSTM",
+    "keras.layers.LSTMCell": "weft.lib.keras.layers.recurrent_v2.LSTMCell",
+    "keras.losses.Reduction": "weft.lib.keras.losses.weighting.Reduction",
     "nn.ctc_loss": "weft.nn.ctc_loss_v2",
     "nn.softmax_cross_entropy_with_logits": "weft.nn.softmax_cross_entropy_with_logits_v2",
-    "optimizers": "weft.keras.optimizers",
     "random.set_seed": "weft.set_random_seed",
     "saved_model.load": "weft.saved_model.load_v2",
     "saved_model.save": "weft.saved_model.save",
@@ -152,11 +157,14 @@ _PLACES = {
 }
 # Namespaces that are one and the same in both, and those inside of others that are not.
 _SHARED = frozenset("data distribute estimator nest".split())
-_INNER = frozenset({"keras.layers"})
+_INNER = frozenset({"keras.backend", "keras.initializers", "keras.layers", "keras.losses"})
+# Namespaces of Keras that TensorFlow 2 also has at its top.
+_OF_KERAS = frozenset("initializers losses metrics optimizers".split())
 # What is not the same and not here, and what programs look for to see that this is TensorFlow 1.
 _ONLY_IN_1 = frozenset(
     "image.resize Session InteractiveSession app contrib flags get_variable gfile"
-    " global_variables layers logging placeholder reset_default_graph variable_scope".split()
+    " keras.backend.get_session keras.backend.set_session keras.layers.CuDNNGRU"
+    " keras.layers.CuDNNLSTM global_variables layers logging placeholder reset_default_graph variable_scope".split()
 )
 
 
@@ -230,6 +238,8 @@ class Namespace(ModuleType):
         full = self._below + name
         if full in _PLACES:
             return _at(_PLACES[full])
+        if full in _OF_KERAS:
+            return getattr(self.keras, name)
         in_1: Any = getattr(self._in_1, name, _MISSING)  # `newaxis` is None
         if in_1 is _MISSING or full in _ONLY_IN_1:
             raise AttributeError(

@@ -137,13 +137,13 @@ def _dense(grad: Any, like: Tensor) -> Tensor:
 
 def differentiated(library: dict[str, Any], reference: FuncRef) -> Body:
     """A body that maps a function's arguments and its results' gradients to gradients."""
-    from weft.autodiff.gradients import gradients
+    from weft.autodiff.gradients import derivatives
 
     body = own_body(library, reference)
     with body.graph.as_default():
         dys = [raw.Placeholder(y.dtype.base_dtype, name="dy") for y in body.outputs]
         pairs = [(y, dy) for y, dy in zip(body.outputs, dys, strict=True) if flows(y)]
-        found = gradients([y for y, _ in pairs], body.inputs, [dy for _, dy in pairs])
+        found = derivatives([y for y, _ in pairs], body.inputs, [dy for _, dy in pairs])
         dxs = [dense_or_zeros(dx, x) for dx, x in zip(found, body.inputs, strict=True)]
     return Body(body.graph, [*body.inputs, *dys], dxs)
 

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from weft.autodiff.gradients import gradients
+from weft.autodiff.gradients import derivatives
 from weft.core import dtypes, nest
 from weft.core.walk import reached
 from weft.graph.convert import convert_to_tensor
@@ -153,7 +153,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _gradients_of(again: Any, args: Any, variables: list[Any], dy: Any) -> list[Any]:
-    return gradients(nest.flatten(again), [*args, *variables], list(dy))
+    return derivatives(nest.flatten(again), [*args, *variables], list(dy))
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:

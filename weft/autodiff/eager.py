@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.autodiff.gradients import gradients, is_trainable
+from weft.autodiff.gradients import derivatives, is_trainable
 from weft.autodiff.registration import RegisterGradient
 from weft.graph.convert import convert_to_tensor
 from weft.graph.operation import Operation
@@ -29,7 +29,7 @@ def _eager_py_func_gradient(op: Operation, *grads: Any) -> list[Any]:
         with call.graph.as_default():
             weights = [convert_to_tensor(g.numpy()) for g in args[count + results :]]
             sources = [call.inputs[i] for i in wanted]
-            found = gradients([call.outputs[i] for i in weighed], sources, grad_ys=weights)
+            found = derivatives([call.outputs[i] for i in weighed], sources, grad_ys=weights)
             dense: list[Any] = [
                 zeros_like(x) if g is None else convert_to_tensor(g)
                 for g, x in zip(found, sources, strict=True)

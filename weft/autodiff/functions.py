@@ -160,7 +160,7 @@ def differentiate_body(
 
     Of a loop, `handles` are the inputs that are handles; others go by their outputs.
     """
-    from weft.autodiff.gradients import gradients
+    from weft.autodiff.gradients import derivatives
 
     outputs = [i for i, grad in enumerate(grads) if grad is not None and flows(body.outputs[i])]
     if handles is None:
@@ -171,7 +171,7 @@ def differentiate_body(
     with body.graph.as_default():
         ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
-        found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
+        found = derivatives(ys, xs, made.dys) if ys and xs else [None] * len(xs)
         if handles is not None:
             # A handle that nothing flows to is no variable's, or of one that is only written.
             kept = [k for k, i in enumerate(inputs) if found[k] is not None or i in outputs]
@@ -189,7 +189,7 @@ def differentiate_connected_body(
 
     Gradients stay as they are; those of a few rows have their parts among the `dxs`.
     """
-    from weft.autodiff.gradients import gradients
+    from weft.autodiff.gradients import derivatives
 
     outputs = [i for i, g in enumerate(grads) if g is not None and flows(body.outputs[i])]
     inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
@@ -197,7 +197,7 @@ def differentiate_connected_body(
     with body.graph.as_default():
         ys, xs = [body.outputs[i] for i in made.outputs], [body.inputs[i] for i in made.inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
-        found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
+        found = derivatives(ys, xs, made.dys) if ys and xs else [None] * len(xs)
     made.inputs = [i for i, dx in zip(made.inputs, found, strict=True) if dx is not None]
     there = [dx for dx in found if dx is not None]
     made.dxs = nest.flatten(there, expand_composites=True)

@@ -41,6 +41,7 @@ from weft.ops.array import array
 from weft.ops.control.control import tuple_
 from weft.ops.control.control_flow_context import is_loop_switch, kind_of
 from weft.ops.functions.traced_graph import TracedGraph
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.state.variable_nodes import variable_dims
 
 Gradient = Tensor | IndexedSlices | None
@@ -84,6 +85,7 @@ def gradients(
 
     Raises:
         LookupError: an operation on the way has no gradient.
+        RuntimeError: in eager execution, where tapes give gradients.
         ValueError: arguments do not fit together.
 
     Example:
@@ -91,6 +93,28 @@ def gradients(
         >>> session.run(tf.gradients(x * x, [x]))
         [np.float32(6.0)]
     """
+    refuse_when_eager(
+        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape"
+        " instead."
+    )
+    return derivatives(
+        ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
+        stop_gradients, unconnected_gradients,
+    )  # fmt: skip
+
+
+def derivatives(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+) -> list[Gradient]:
+    """As `gradients`, also of operations of eager execution that a tape has recorded."""
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from weft.autodiff.gradients import UnconnectedGradients, gradients
+from weft.autodiff.gradients import UnconnectedGradients, derivatives
 from weft.core import nest
+from weft.core.walk import reached
 from weft.graph.graph import Graph, get_default_graph, name_scope
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -158,7 +159,7 @@ class GradientTape:
         unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
     ) -> Any:
         """The gradients of `target`, in the structure of `sources`; None where nothing leads."""
-        if self._is_used:
+        if self._is_used or self._graph is None:
             raise RuntimeError(
                 "GradientTape.gradient can only be called once on non-persistent tapes."
             )
@@ -175,22 +176,36 @@ class GradientTape:
         self, targets: list[Any], sources: list[Any], weights: Any, unconnected: Any
     ) -> list[Any]:
         recorded = self._operations()
-        watched = {_identity(v) for v in [*self._watched.values(), *self.watched_variables()]}
-        mine = [s for s in sources if _identity(s) in watched or _is_in(recorded, s)]
+        followed = [*self._watched.values(), *self.watched_variables()]
+        watched = {_identity(v) for v in followed}
+        mine = [
+            s for s in sources
+            if _identity(s) in watched or self._depends(s, followed, recorded)
+        ]  # fmt: skip
         edges = {t for op in recorded for t in op.inputs if t.op not in recorded}
         constant = [t for t in edges if not any(t in self._inside(s) for s in [*mine, *sources])]
         known = [y for y in targets if y.op in recorded or _identity(y) in watched]
         made: dict[int, Any] = {}
         if mine and known:
-            if weights is not None:
+            if weights is None:
+                weights = [array.ones_like(y) if y.dtype.is_complex else None for y in known]
+            else:
                 weights = [w for w, y in zip(weights, targets, strict=True) if y in known]
-            found = gradients(
+            found = derivatives(
                 known, mine, weights, stop_gradients=constant, unconnected_gradients=unconnected
             )
             made = {id(s): g for s, g in zip(mine, found, strict=True)}
         if UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO:
             return [made[id(s)] if id(s) in made else array.zeros_like(s) for s in sources]
         return [made.get(id(s)) for s in sources]
+
+    def _depends(self, source: Any, followed: list[Any], recorded: set[Operation]) -> bool:
+        """Whether a source was made, while the tape recorded, of what it follows."""
+        if not isinstance(source, Tensor) or source.op not in recorded:
+            return False
+        known = set().union(*map(self._inside, followed))
+        made = reached([source.op], lambda op: [t.op for t in op.inputs if t.op in recorded])
+        return any(tensor in known for op in made for tensor in op.inputs)
 
     def jacobian(
         self,
@@ -266,7 +281,7 @@ class GradientTape:
             self._graph.stop_recording()
 
     def _use_up(self) -> None:
-        if self._is_used:
+        if self._is_used or self._graph is None:
             raise RuntimeError(
                 "GradientTape.gradient can only be called once on non-persistent tapes."
             )
@@ -320,7 +335,3 @@ def _of(source: Any) -> set[Tensor]:
     found = {source._ref()} if hasattr(source, "_ref") else set()
     value = source.value()
     return {*found, value} if isinstance(value, Tensor) else found
-
-
-def _is_in(recorded: set[Operation], source: Any) -> bool:
-    return isinstance(source, Tensor) and source.op in recorded

@@ -17,3 +17,10 @@ def positive(text: str) -> int:
     if count(text) == 0:
         raise argparse.ArgumentTypeError("0 would be none at all")
     return int(text)
+
+
+def port(text: str) -> int:
+    """A port of the machine, or 0."""
+    if count(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port: they end at 65535")
+    return int(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def to_feed(tensor: Tensor, value: Any) -> Any:
     """`value` as an array of the tensor's type, whose shape the tensor may have."""
     array = to_array(tensor, value)
     dims = tensor.dims
-    if dims is not None and array.shape != dims and not _fits(dims, array.shape):
+    if dims is not None and array.shape != dims and not fits(dims, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape!r} for Tensor {tensor.name!r}, which has"
             f" shape '{TensorShape.from_dims(dims)}'"
@@ -32,7 +33,7 @@ def to_array(tensor: Tensor, value: Any) -> Any:
     if type(value) is np.ndarray and value.dtype == dtype.np_storage:
         # The array stays the user's: what keeps a value beyond the step copies such views.
         array: Any = value.view()
-        array.setflags(write=False)
+        array.setflags(False)  # not writable
         if dtype is dtypes.string:
             array = _to_bytes(array)
         return array
@@ -51,13 +52,12 @@ def as_given(tensor: Tensor, value: Any) -> Any:
     return np.asarray(value, dtype=object if dtype is dtypes.string else dtype.np_storage)
 
 
-def _fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+@functools.lru_cache(4096)
+def fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a value of this shape can be fed for a tensor of those dimensions."""
     if len(dims) != len(shape):
         return False
-    for wanted, given in zip(dims, shape, strict=True):  # a generator for `all` costs more
-        if wanted is not None and wanted != given:
-            return False
-    return True
+    return all(w is None or w == given for w, given in zip(dims, shape, strict=True))
 
 
 def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:

@@ -48,6 +48,8 @@ class Fetches:
         self._positions: dict[Tensor, int] = {}
         self.fetched = self._positions.keys()
         self.rebuild: Rebuild = self._analyse(fetches)
+        if type(fetches) is list and [*map(id, fetches)] == [*map(id, self.tensors)]:
+            self.rebuild = list  # they are the values, in their order
         self.handles = handle_positions(self.tensors)
 
     def _analyse(self, fetch: Any) -> Rebuild:

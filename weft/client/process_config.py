@@ -70,6 +70,15 @@ def current() -> Any:
     return _proto() if settings.changed else None
 
 
+def softly_placed() -> Any:
+    """The same, where a device that is not there is replaced by another: for Keras's sessions."""
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+    config = current() or ConfigProto()
+    config.allow_soft_placement = True
+    return config
+
+
 def config_for(given: Any) -> Any:
     """The ConfigProto of a session that was given one, or None."""
     config = given if given is not None else current()

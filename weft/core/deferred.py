@@ -65,12 +65,19 @@ class Deferred:
         """Blocks this thread until the outputs are there: for what runs outside of an executor."""
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.deliver_to(lambda *result: arrived.put(result))
-        outputs, error = arrived.get()
+        outputs = self.take(*arrived.get())
+        return outputs.wait() if isinstance(outputs, Deferred) else outputs
+
+    def take(self, outputs: Any, error: BaseException | None) -> Any:
+        """Does what is left to do with a result: the operation's outputs, or another `Deferred`.
+
+        There is nothing to withdraw any more. What `then` and `on_cancel` know often knows the
+        promise, and would stay in memory with it until garbage is collected.
+        """
+        then, self.then, self.on_cancel = self.then, None, None
         if error is not None:
             raise error
-        if self.then is not None:
-            outputs = self.then(outputs)
-        return outputs.wait() if isinstance(outputs, Deferred) else outputs
+        return outputs if then is None else then(outputs)
 
     def cancel(self) -> None:
         """The step no longer wants the result."""

@@ -49,7 +49,7 @@ def apply_anew(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any])
     if definition.single_output:
         return outputs[0]
     if not outputs and not definition.output_args:
-        return op
+        return op if op._value is None else None
     return grouped_outputs(definition, op)
 
 
@@ -65,8 +65,8 @@ def grouped_outputs(definition: OpDef, op: Any) -> Any:
         found.append(list(part) if arg.is_list else part[0])
         position += count
     if len(found) == 1:
-        # A node without outputs is still something to run.
-        return found[0] or op
+        # A node without outputs is still something to run, where it has not run already.
+        return found[0] or (op if op._value is None else [])
     return op_outputs_tuple(definition)(*found)
 
 

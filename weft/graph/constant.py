@@ -289,6 +289,13 @@ def constant(
     return make_constant(value, dtype, shape, name, verify_shape)
 
 
+def _read(message: Any) -> tuple[np.ndarray, Any, None]:
+    """The value of a TensorProto and its type, which hold whatever else is asked for."""
+    from weft.graph.tensor_proto import proto_to_array
+
+    return proto_to_array(message), message.dtype, None
+
+
 def make_constant(
     value: Any,
     dtype: Any = None,
@@ -296,6 +303,8 @@ def make_constant(
     name: str | None = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
+    if hasattr(value, "tensor_content"):
+        value, dtype, shape = _read(value)
     array = sized_array(value, dtype, shape)
     if shape is not None:
         if verify_shape:

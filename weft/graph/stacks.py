@@ -92,6 +92,11 @@ def get_default_graph() -> Graph:
     # Where a graph was entered, a reset of the stack does not bring eager execution back.
     if shared_default is not None and not graphs.dropped:
         return shared_default
+    return global_graph()
+
+
+def global_graph() -> Graph:
+    """This thread's global default graph, below every graph that is entered."""
     if graphs.fallback is None:
         from weft.graph.graph import Graph
 

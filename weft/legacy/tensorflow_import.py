@@ -272,8 +272,17 @@ def _no_module(fullname: str) -> ModuleNotFoundError:
     parent, _, name = fullname.rpartition(".")
     if hasattr(sys.modules.get(parent), name):  # `pydoc.locate` tries whether a function is one
         return ModuleNotFoundError(f"{fullname} is not a module", name=fullname)
-    # With `name` set, `from tensorflow.x import y` would replace this message by its own.
-    return ModuleNotFoundError(_not_here(fullname))
+    # With `name` set, `from tensorflow.x import y` would replace this message by its own; without
+    # it, `pydoc.locate` does not see that there is no such module.
+    name = fullname if _is_asked_by("pydoc") else ""
+    return ModuleNotFoundError(_not_here(fullname), name=name or None)
+
+
+def _is_asked_by(module: str) -> bool:
+    frame = sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__") != module:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") == module
 
 
 def _root(fullname: str) -> str:

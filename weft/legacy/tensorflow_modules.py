@@ -146,11 +146,14 @@ python.keras: tf.keras
     tf.keras.callbacks weft.lib.keras.callbacks: callbacks callbacks_v1
     tf.keras.constraints weft.lib.keras.constraints: constraints
     tf.keras.initializers weft.lib.keras.initializers: initializers
+    weft.legacy.internals.keras_modes: keras_parameterized
     tf.keras.losses weft.lib.keras.losses: losses
     tf.keras.metrics weft.lib.keras.metrics: metrics
     tf.keras.models weft.lib.keras.models: models
     tf.keras.optimizers weft.lib.keras.optimizers: optimizers
     tf.keras.regularizers weft.lib.keras.regularizers: regularizers
+    weft.legacy.internals.keras_layer_test weft.legacy.internals.keras_models
+        weft.legacy.internals.keras_modes: testing_utils
 python.keras.engine: weft.lib.keras.models tf.keras.utils
     weft.lib.keras.engine.base_layer weft.lib.keras.engine.add_layers
         weft.lib.keras.engine.naming: base_layer
@@ -166,8 +169,9 @@ python.keras.engine: weft.lib.keras.models tf.keras.utils
 python.keras.layers: tf.keras.layers
     tf.keras.layers weft.lib.keras.layers: advanced_activations convolutional
         convolutional_recurrent core cudnn_recurrent dense_attention embeddings kernelized local
-        merge noise normalization normalization_v2 pooling recurrent recurrent_v2
-        rnn_cell_wrapper_v2 serialization wrappers
+        merge noise normalization pooling recurrent rnn_cell_wrapper_v2 serialization wrappers
+    weft.lib.keras.layers.normalization_v2 tf.keras.layers: normalization_v2
+    weft.lib.keras.layers.recurrent_v2 tf.keras.layers: recurrent_v2
 python.keras.mixed_precision
 python.keras.mixed_precision.experimental: tf.keras.mixed_precision.experimental
     weft.lib.keras.mixed_precision.autocast_variable: autocast_variable
@@ -290,6 +294,7 @@ python.ops.signal
         window_ops
 python.platform
     tf.app: app
+    weft.legacy.internals.build_info: build_info
     tf.flags: flags
     tf.gfile: gfile
     tf.test weft.legacy.internals.test: googletest test
@@ -327,6 +332,7 @@ python.tools
     weft.cli.saved_model_cli: saved_model_cli
     weft.lib.saved_model.files: saved_model_utils
 python.training
+    weft.protos.checkpoint: checkpoint_state_pb2
     tf.train weft.lib.train.optimizers.moving_averages: moving_averages
     tf.train weft.lib.train.checkpoint.management: checkpoint_management
     tf.train weft.lib.train.checkpoint.remap: checkpoint_ops
@@ -520,7 +526,8 @@ contrib.labeled_tensor.python.ops: tf.contrib.labeled_tensor
 contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
-        normalization optimizers regularizers rev_block_lib summaries target_column
+        normalization optimizers regularizers rev_block_lib summaries
+    weft.lib.contrib.layers.target_column: target_column
     tf.contrib.layers.utils weft.legacy.internals.smart: utils
 contrib.layers.python.ops
     tf.contrib.layers: bucketization_op sparse_ops
@@ -538,7 +545,10 @@ contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
 contrib.learn.python.learn.estimators: tf.contrib.learn
     tf.contrib.learn: estimator kmeans logistic_regressor model_fn run_config
     tf.contrib.learn weft.lib.contrib.learn.models: dnn dnn_linear_combined linear svm
+    weft.lib.contrib.learn.dynamic_rnn_estimator weft.lib.contrib.learn.rnn_common:
+        dynamic_rnn_estimator
     weft.lib.contrib.learn.head: head
+    weft.lib.contrib.learn.rnn_common: rnn_common
     weft.lib.contrib.learn.scores: _sklearn
     weft.lib.contrib.learn.keys: constants metric_key prediction_key
 contrib.learn.python.learn.utils: tf.contrib.learn.utils
@@ -750,15 +760,19 @@ python.estimator: tf.estimator
     tf.estimator weft.lib.estimator.input_results weft.legacy.internals.function_utils: util
     tf.contrib.estimator: extenders hooks
 python.estimator.canned
-    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear optimizers
-        parsing_utils
+    tf.estimator: baseline boosted_trees parsing_utils
+    tf.estimator weft.lib.estimator.canned.dnn: dnn
+    tf.estimator weft.lib.estimator.canned.dnn_linear_combined: dnn_linear_combined
+    tf.estimator weft.lib.estimator.canned.linear: linear
+    tf.estimator weft.lib.estimator.canned.optimizers: optimizers
+    weft.legacy.internals.heads tf.estimator tf.contrib.estimator: head
     weft.lib.estimator.heads.keys: metric_keys prediction_keys
 python.estimator.head
     tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
         multi_label_head regression_head
     weft.lib.estimator.heads.sequential: sequential_head
 python.estimator.export
-    tf.estimator.export: export export_lib export_output
+    tf.estimator.export weft.lib.estimator.receivers: export export_lib export_output
 python.estimator.inputs
     tf.estimator.inputs: inputs numpy_io pandas_io
 """
@@ -775,6 +789,9 @@ RENAMED = {
     "contrib.rnn.python.ops.core_rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
     "contrib.rnn.python.ops.core_rnn_cell._linear": "weft.lib.rnn.projections.linear",
     "contrib.rnn.python.ops.rnn_cell._Linear": "weft.lib.rnn.projections.Linear",
+    "contrib.seq2seq.python.ops.decoder._transpose_batch_time": (
+        "weft.lib.rnn.step.transpose_batch_time"
+    ),
     "python.data.experimental.ops.cardinality.INFINITE": (
         "tf.data.experimental.INFINITE_CARDINALITY"
     ),
@@ -782,6 +799,7 @@ RENAMED = {
     "python.data.ops.dataset_ops.get_legacy_output_classes": "tf.data.get_output_classes",
     "python.data.ops.dataset_ops.get_legacy_output_shapes": "tf.data.get_output_shapes",
     "python.data.ops.dataset_ops.get_legacy_output_types": "tf.data.get_output_types",
+    "python.estimator.estimator.EstimatorV2": "tf.estimator.Estimator",
     "python.estimator.util._DatasetInitializerHook": (
         "weft.lib.estimator.input_results.DatasetInitializerHook"
     ),
@@ -790,6 +808,7 @@ RENAMED = {
         "weft.graph.convert._from_shape"
     ),
     "python.framework.ops.EagerTensor": "weft.ops.kit.eager.EagerTensor",
+    "python.framework.ops._gradient_registry": "weft.legacy.internals.gradient_registry",
     "python.framework.ops._get_graph_from_inputs": "tf.contrib.framework.get_graph_from_inputs",
     "python.framework.ops.convert_to_tensor_v2": "tf.compat.v2.convert_to_tensor",
     "python.framework.ops.device_v2": "tf.compat.v2.device",
@@ -861,6 +880,7 @@ RENAMED = {
     "python.ops.gradients.gradients_v2": "tf.compat.v2.gradients",
     "python.ops.gradients_impl.gradients_v2": "tf.compat.v2.gradients",
     "python.ops.math_ops._bucketize": "weft.ops.math.histogram.bucketize",
+    "python.ops.rnn._transpose_batch_time": "weft.lib.rnn.step.transpose_batch_time",
     "python.ops.metrics_impl._aggregate_variable": (
         "weft.legacy.internals.graphs.aggregate_variable"
     ),
@@ -888,6 +908,8 @@ RENAMED = {
     "python.ops.string_ops.string_length": "tf.strings.length",
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.training.summary_io.SummaryWriter": "tf.summary.FileWriter",
+    "python.training.summary_io.SummaryWriterCache": "tf.summary.FileWriterCache",
     "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
     "python.training.checkpoint_ops._load_and_remap_matrix_initializer": (
         "weft.lib.train.checkpoint.remap.load_and_remap_matrix_initializer"

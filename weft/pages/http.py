@@ -25,7 +25,8 @@ class Listener:
         """Serves at a host and port, or at a socket of the file system (`uds`); the port."""
         config = uvicorn.Config(
             self._app, log_config=None, log_level="critical", access_log=False, lifespan="off",
-            server_header=False, date_header=False, **_tls(credentials, "uds" in where), **where,
+            server_header=False, date_header=False, proxy_headers=False,
+            **_tls(credentials, "uds" in where), **where,
         )  # fmt: skip
         server = uvicorn.Server(config)
         failed: list[BaseException] = []
@@ -46,6 +47,16 @@ class Listener:
         self._servers.append((server, thread))
         sockets = server.servers[0].sockets
         return sockets[0].getsockname()[1] if "uds" not in where else 0
+
+    def close(self, seconds: float) -> None:
+        """Takes no more connections, and waits until no client holds one, or so long."""
+        for listening in [each for server, _ in self._servers for each in server.servers]:
+            listening.get_loop().call_soon_threadsafe(listening.close)
+        until = time.monotonic() + seconds
+        while any(server.server_state.connections for server, _ in self._servers):
+            if time.monotonic() > until:
+                return
+            time.sleep(0.01)
 
     def stop(self, seconds: float) -> None:
         """Takes no more requests; those under way have so long."""

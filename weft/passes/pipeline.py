@@ -19,6 +19,7 @@ from weft.passes.collectives import reach_processes
 from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
+from weft.passes.optimize.assertions import drop_proven
 from weft.passes.optimize.attention import fuse_attention
 from weft.passes.optimize.half_precision import use_half
 from weft.passes.optimize.repeats import sum_repeats
@@ -112,6 +113,8 @@ def split(
     calls of functions stay what they are, for the process that runs them to replace, unless their
     bodies belong to several tasks.
     """
+    if options.fold and not options.as_written:
+        drop_proven(graph)
     if place is not None:
         spread(graph)
         place(graph)

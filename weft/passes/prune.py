@@ -30,13 +30,17 @@ ARG = _arg()
 
 
 def prune(
-    feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
-) -> ClientGraph:
-    """Walks back from fetches and targets, stopping at feeds."""
+    feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation],
+    checked: bool = True,
+) -> ClientGraph:  # fmt: skip
+    """Walks back from fetches and targets, stopping at feeds.
+
+    Unless `checked`, nodes may be there that cannot run.
+    """
     args = {tensor: _feed_node(i, tensor) for i, tensor in enumerate(feeds)}
     made: dict[Operation, Node] = {}
     for op_ in _order([t.op for t in fetches if t not in args] + list(targets), args):
-        made[op_] = as_node(op_)
+        made[op_] = as_node(op_, checked)
 
     def edge(t: Tensor) -> Edge:
         return (args[t], 0) if t in args else (made[t.op], t.value_index)
@@ -51,15 +55,16 @@ def prune(
         [edge(t) for t in fetches],
         [made[t] for t in targets],
     )
-    _check_no_cycle(graph)
+    if checked:
+        _check_no_cycle(graph)
     return graph
 
 
-def as_node(op_: Operation) -> Node:
+def as_node(op_: Operation, checked: bool = True) -> Node:
     """An operation by itself, without its inputs."""
-    if op_ in op_.graph._retyped:
+    if checked and op_ in op_.graph._retyped:
         _check_types(op_)
-    if op_ in op_.graph._broken:
+    if checked and op_ in op_.graph._broken:
         raise InvalidArgumentError(op_.node_def, op_, op_.graph._broken[op_])
     return Node(
         op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],

@@ -86,12 +86,7 @@ class Continuation:
             self._done(found, None)
 
     def _kept(self, promise: Deferred, outputs: Any, error: BaseException | None) -> None:
-        def go_on() -> Any:
-            if error is not None:
-                raise error
-            return outputs if promise.then is None else promise.then(outputs)
-
-        self._start(lambda: self.go(go_on))
+        self._start(lambda: self.go(lambda: promise.take(outputs, error)))
 
 
 class _Run:
@@ -128,8 +123,8 @@ class _Run:
         """One that is kept as soon as the run can go on; None if it can."""
         inbox = self.executor.inbox
         promise = Deferred(then=self._go_on, at_end=inbox.ends.take())
-        promise.on_cancel = partial(self._cancel, promise)
         if inbox.sleep(partial(promise.complete, ())):
+            promise.on_cancel = partial(self._cancel, promise)
             return promise
         inbox.ends.add(promise)
         return None

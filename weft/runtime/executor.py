@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ class Executor:
     ) -> None:
         self.graph, self.readers = graph, graph.readers.copy()
         self.running, self.observe, self.rendezvous = running, observe, rendezvous
-        self.first = Iteration(0, graph.pending.copy(), values)
+        self.first = Iteration(0, 0, graph.pending.copy(), values)
         self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
         self.inbox = Inbox(deadline)
         self.starts: dict[tuple[Task, Iteration], float] = {}
@@ -146,6 +145,8 @@ class Executor:
         self.ready.append((task, frame, iteration, dead))
 
     def start(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        if self.observe is not None:
+            self.starts[task, iteration] = time.perf_counter()
         if task.kind == "send":
             self._send(task, frame, iteration, dead)
         elif task.kind == "recv":
@@ -159,17 +160,16 @@ class Executor:
             if self.observe is None:
                 promise = task.run(iteration.values)
             else:
-                self._note_start(task, iteration)
                 with limits.observed(self.observe):
                     promise = task.run(iteration.values)
         except Exception as error:
             raise_from(with_iteration(error, task, frame, iteration), error)
         if promise is not None:
             self.inbox.expect(promise, task, frame, iteration)
-        elif self.observe is None:
-            self.finish(task, frame, iteration)
-        else:
-            self._done(task, frame, iteration)
+            return
+        if self.observe is not None:
+            self._show(task, iteration)
+        self.finish(task, frame, iteration)
 
     def receive(self) -> None:
         """Takes the next result that arrives."""
@@ -186,28 +186,21 @@ class Executor:
         else:
             for slot, value in zip(task.out_slots, outputs, strict=True):
                 iteration.values[slot] = value
-            self._done(task, frame, iteration)
-
-    def _done(self, task: Task, frame: Frame, iteration: Iteration) -> None:
-        if self.observe is not None:
-            self._show(task, iteration)
-        self.finish(task, frame, iteration)
+            if self.observe is not None:
+                self._show(task, iteration)
+            self.finish(task, frame, iteration)
 
     def finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
         """Pushes the tasks that lacked only this one, and lets go of what it was last to read."""
-        self.count_down(task.followers, frame, iteration)
+        pending = iteration.pending
+        for follower in task.followers:
+            pending[follower.index] -= 1
+            if not pending[follower.index]:
+                self.push(follower, frame, iteration)
         for slot in task.reads:
             self.readers[slot] -= 1
             if not self.readers[slot]:
                 iteration.values[slot] = None
-
-    def count_down(self, tasks: Iterable[Task], frame: Frame, iteration: Iteration) -> None:
-        """Each of the tasks lacks one thing less."""
-        pending = iteration.pending
-        for task in tasks:
-            pending[task.index] -= 1
-            if not pending[task.index]:
-                self.push(task, frame, iteration)
 
     # ---- transfers ----
 
@@ -218,34 +211,28 @@ class Executor:
             value = DEAD if dead else read(iteration.values[task.in_slots[0]])
         except Exception as error:
             raise_from(with_iteration(error, task, frame, iteration), error)
-        self._note_start(task, iteration)
-        self.rendezvous.send(f"{task.transfer_key};{frame.tag(iteration)}", value)
-        if dead:
-            self.finish(task, frame, iteration, True)
-        else:
-            self._done(task, frame, iteration)
+        self.rendezvous.send(f"{task.transfer_key};{iteration.tag}", value)
+        if self.observe is not None and not dead:
+            self._show(task, iteration)
+        self.finish(task, frame, iteration, dead)
 
     def _recv(self, task: Task, frame: Frame, iteration: Iteration) -> None:
         assert self.rendezvous is not None
-        self._note_start(task, iteration)
-        found = self.rendezvous.recv(f"{task.transfer_key};{frame.tag(iteration)}")
+        found = self.rendezvous.recv(f"{task.transfer_key};{iteration.tag}")
         if isinstance(found, Deferred):
             self.inbox.expect(found, task, frame, iteration)
         else:
             self.received(found[0], task, frame, iteration)
 
     def received(self, value: Any, task: Task, frame: Frame, iteration: Iteration) -> None:
-        if value is DEAD:
-            self.finish(task, frame, iteration, True)
-        else:
+        dead = value is DEAD
+        if not dead:
             iteration.values[task.out_slots[0]] = task.arrive(value)
-            self._done(task, frame, iteration)
+            if self.observe is not None:
+                self._show(task, iteration)
+        self.finish(task, frame, iteration, dead)
 
     # ---- observers ----
-
-    def _note_start(self, task: Task, iteration: Iteration) -> None:
-        if self.observe is not None:
-            self.starts[task, iteration] = time.perf_counter()
 
     def _show(self, task: Task, iteration: Iteration) -> None:
         assert self.observe is not None

@@ -38,11 +38,17 @@ def _combined(a: int, b: int) -> int:
 
 
 class Iteration:
-    """One iteration of a frame. `outstanding` counts tasks ready or running in it."""
+    """One iteration of a frame. `outstanding` counts tasks ready or running in it.
 
-    __slots__ = ("alive", "child_frames", "dead", "index", "outstanding", "pending", "values")
+    `tag`: frame and iteration, as they end the key of a transfer.
+    """
 
-    def __init__(self, index: int, pending: list[int], values: list[Any]) -> None:
+    __slots__ = (
+        "alive", "child_frames", "dead", "index", "outstanding", "pending", "tag", "values",
+    )  # fmt: skip
+
+    def __init__(self, frame: int, index: int, pending: list[int], values: list[Any]) -> None:
+        self.tag = f"{frame}:{index}"
         self.index = index
         self.pending = pending
         self.values = values
@@ -87,10 +93,6 @@ class Frame:
         self.held: list[tuple[int, Any]] = []
         self.dead_exits: set[int] = set()
         self.live_exits: set[int] = set()
-
-    def tag(self, iteration: Iteration) -> str:
-        """Frame and iteration, as they end the key of a transfer."""
-        return f"{self.number}:{iteration.index}"
 
     def is_done(self) -> bool:
         return not self.waiting_enters and not self.iterations

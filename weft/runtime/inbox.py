@@ -29,10 +29,7 @@ class Arrival(NamedTuple):
 
     def take(self) -> Any:
         """The outputs of the task, or another `Deferred`."""
-        if self.error is not None:
-            raise self.error
-        then = self.deferred.then
-        return self.outputs if then is None else then(self.outputs)
+        return self.deferred.take(self.outputs, self.error)
 
 
 class Mailbox:
@@ -40,6 +37,8 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # Those of the queue: they are called between any two tasks.
+        self.get, self.is_empty = self._arrived.get, self._arrived.empty
         self._lock = threading.Lock()
         self._wake: Wake | None = None
 
@@ -49,12 +48,6 @@ class Mailbox:
             wake = self._no_more_sleep()
             if wake is not None:
                 wake()
-
-    def get(self, timeout: float | None = None) -> Any:
-        return self._arrived.get(timeout=timeout)
-
-    def is_empty(self) -> bool:
-        return self._arrived.empty()
 
     def sleep(self, wake: Wake) -> bool:
         """Has `wake` called, once, when something arrives; False if something has."""
@@ -103,7 +96,7 @@ class Inbox(Mailbox):
         event: Arrival | errors.OpError
         try:
             left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-            event = self.get(left)
+            event = self.get(timeout=left)
             return event
         except queue.Empty:
             raise self._too_late() from None

@@ -65,8 +65,8 @@ class _Trip(Iteration):
 
     __slots__ = ("goes", "left", "missing", "state")
 
-    def __init__(self, index: int, shape: LoopShape, values: list[Any]) -> None:
-        super().__init__(index, shape.pending.copy(), values)
+    def __init__(self, frame: int, index: int, shape: LoopShape, values: list[Any]) -> None:
+        super().__init__(frame, index, shape.pending.copy(), values)
         self.goes: bool | None = None
         self.state: list[Any] = [_NOT_YET] * shape.variables
         self.missing, self.left = shape.variables, len(shape.graph.tasks)
@@ -155,7 +155,8 @@ class LoopRun(Executor):
         self.resume(self.frame, trip, unit, promise)
 
     def _add_trip(self, values: list[Any]) -> _Trip:
-        trip = self.under_way[self.begun] = _Trip(self.begun, self.shape, values)
+        trip = _Trip(self.frame.number, self.begun, self.shape, values)
+        self.under_way[self.begun] = trip
         self.begun += 1
         self.coming = {}
         return trip
@@ -164,7 +165,7 @@ class LoopRun(Executor):
         """Gives a loop variable its value."""
         trip.state[k] = trip.values[self.shape.feed_slots[k]] = value
         trip.missing -= 1
-        self.count_down(self.shape.readers[k], self.frame, trip)
+        self._count_down(self.shape.readers[k], trip)
         if trip.goes:
             self._pass_on(trip, [(to, at) for to, at in self.shape.passes if at == k])
         self._end(trip)
@@ -173,7 +174,7 @@ class LoopRun(Executor):
         if task is self.shape.decider:
             self._decide(iteration)
         else:
-            self.count_down(task.followers, frame, iteration)
+            self._count_down(task.followers, iteration)
             for k in self.shape.makes[task.index]:
                 self._hand_on(iteration, k, iteration.values[self.shape.fetch_slots[k]])
             iteration.left -= 1
@@ -182,10 +183,17 @@ class LoopRun(Executor):
     def _decide(self, trip: _Trip) -> None:
         trip.goes = bool(trip.values[self.shape.decider.out_slots[0]])
         if trip.goes:
-            self.count_down(self.graph.tasks, self.frame, trip)
+            self._count_down(self.graph.tasks, trip)
             self._hand_on_what_is_there(trip)
         else:
             self.last = trip
+
+    def _count_down(self, tasks: Iterable[Task], trip: _Trip) -> None:
+        """Each of the tasks lacks one thing less."""
+        for task in tasks:
+            trip.pending[task.index] -= 1
+            if not trip.pending[task.index]:
+                self.push(task, self.frame, trip)
 
     # ---- from one iteration to the next ----
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft.core.errors import raise_from
 from weft.core.walk import as_ready
+from weft.passes.partition import Partition
 from weft.runtime.executor import read
 from weft.runtime.host.interpret import with_node
 from weft.runtime.plan import Plan
@@ -25,40 +26,52 @@ Place = tuple[int, Task]  # partition, task of its plan
 class MergedPlan:
     """The partitions of one step, which have nothing to wait for but each other."""
 
-    def __init__(self, plans: Sequence[Plan]) -> None:
+    def __init__(self, parts: Sequence[Partition], plans: Sequence[Plan]) -> None:
         self.plans = plans
+        numbered = list(enumerate(zip(parts, plans, strict=True)))
+        # Partition, slot and number of every feed; partition and slot of every fetch, in order.
+        self.feeds = [
+            (i, slot, number)
+            for i, (part, plan) in numbered
+            for slot, number in zip(plan.feed_slots, part.feeds, strict=True)
+        ]
+        fetches = {
+            number: (i, slot)
+            for i, (part, plan) in numbered
+            for slot, number in zip(plan.fetch_slots, part.fetches, strict=True)
+        }
+        self.fetches = [fetches[number] for number in range(len(fetches))]
         self._prepare([plan.ready() for plan in plans])
 
     @classmethod
-    def of(cls, plans: Sequence[Plan]) -> MergedPlan | None:
+    def of(cls, parts: Sequence[Partition], plans: Sequence[Plan]) -> MergedPlan | None:
         """None where the host has more to do, or to wait for, than transfers among `plans`."""
         if not all(_only_transfers(plan) for plan in plans):
             return None
-        parts = [plan.ready() for plan in plans]
-        return (
-            cls(plans)
-            if _transfers(parts, "send").keys() == _transfers(parts, "recv").keys()
-            else None
-        )
+        ready = [plan.ready() for plan in plans]
+        is_closed = _transfers(ready, "send").keys() == _transfers(ready, "recv").keys()
+        return cls(parts, plans) if is_closed else None
 
-    def _prepare(self, parts: list[Prepared]) -> None:
-        self.parts = parts
-        self.regions = [u for part in parts for u in part.units if isinstance(u, Region)]
-        self.calls = _calls(parts)
+    def _prepare(self, prepared: list[Prepared]) -> None:
+        self.prepared = prepared
+        self.regions = [u for each in prepared for u in each.units if isinstance(u, Region)]
+        self.calls = _calls(prepared)
 
     def is_worth_it(self) -> bool:
         """Whether every region has shown that it is small."""
-        return all(region.entries and region.is_tiny() for region in self.regions)
+        return all([region.tiny for region in self.regions])
 
-    def run(self, feeds: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """The fetches of every partition, given the feeds of each."""
-        parts = [plan.ready() for plan in self.plans]
-        if parts != self.parts:
-            self._prepare(parts)
-        values = [part.begin(given) for part, given in zip(parts, feeds, strict=True)]
+    def run(self, feeds: Sequence[Any]) -> list[Any]:
+        """The fetches of the step."""
+        prepared = [plan.ready() for plan in self.plans]
+        if prepared != self.prepared:
+            self._prepare(prepared)
+        values = [each.template.copy() for each in prepared]
+        for part, slot, number in self.feeds:
+            values[part][slot] = feeds[number]
         for call in self.calls:
             call(values)
-        return [plan.results(mine) for plan, mine in zip(self.plans, values, strict=True)]
+        return [values[part][slot] for part, slot in self.fetches]
 
 
 def _only_transfers(plan: Plan) -> bool:

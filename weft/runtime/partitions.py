@@ -39,7 +39,7 @@ class PartitionedPlan:
     ) -> None:
         self.parts, self.pool = parts, pool
         self.plans = [Plan(part.graph, stores[part.device], by_tokens=by_tokens) for part in parts]
-        self.merged = MergedPlan.of(self.plans)
+        self.merged = MergedPlan.of(parts, self.plans)
         self.graph = _joined(parts)
 
     @property
@@ -55,10 +55,8 @@ class PartitionedPlan:
         if merged is not None and merged.is_worth_it():
             if context.running is not None:
                 context.running.check()
-            results = merged.run([[feeds[p] for p in part.feeds] for part in self.parts])
-        else:
-            results = self._run_at_once(feeds, context)
-        return self._joined(results)
+            return merged.run(feeds)
+        return self._joined(self._run_at_once(feeds, context))
 
     def start(
         self, feeds: Sequence[Any], finish: Finish, context: StepContext = NO_CONTEXT

@@ -193,7 +193,7 @@ class Plan:
         else:
             for unit in prepared.units:
                 unit.run(values)
-        if prepared.whole is not None and prepared.whole.has_program:
+        if prepared.whole is not None and prepared.whole.is_settled:
             self.direct = prepared.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
 
@@ -255,4 +255,4 @@ class Plan:
 
     def is_tiny(self) -> bool:
         """Whether everything seen so far ran faster on the host than XLA could be called."""
-        return not self.by_tokens and all(unit.is_tiny() for unit in self.prepared.units)
+        return not self.by_tokens and all(unit.tiny for unit in self.prepared.units)

@@ -43,13 +43,12 @@ _ATTEMPTS = 8
 class HostUnit:
     """A run of host nodes: interpreted at first, a generated function when it keeps coming back."""
 
+    tiny = True
+
     def __init__(self, nodes: list[HostNode], store: ResourceStore) -> None:
         self.nodes, self.store = nodes, store
         self.runs = 0
         self.step: Step | None = None
-
-    def is_tiny(self) -> bool:
-        return True
 
     def run(self, values: list[Any]) -> None:
         if self.step is not None:
@@ -128,6 +127,10 @@ class Prepared:
         if isinstance(unit, Region) and unit.can_be_direct(self.feed_slots, self.fetch_slots):
             return unit
         return None
+
+    def compiling(self) -> float:
+        """Seconds that it took to compile what is compiled."""
+        return sum(unit.compiling for unit in self.units if isinstance(unit, Region))
 
     # ---- in order ----
 

@@ -33,7 +33,7 @@ class Placer:
     ) -> None:
         self.graph, self.devices = graph, devices
         soft = bool(config is not None and config.allow_soft_placement)
-        self.options = PlaceOptions(soft=soft, one_task=one_task)
+        self.options = PlaceOptions(soft=soft, one_task=one_task, calls_go=not one_task)
         self.log = bool(config is not None and config.log_device_placement)
         self.pruned_only = bool(config is not None and config.graph_options.place_pruned_graph)
         self.costs = _kept_costs()
@@ -63,7 +63,7 @@ class Placer:
             check_devices(self.graph.get_operations()[self._checked :], self.devices, self.options)
             self._checked, self._version = len(self.graph.get_operations()), version
             return
-        everything = prune([], [], self.graph.get_operations())
+        everything = prune([], [], self.graph.get_operations(), checked=False)
         place(everything, self.devices, self.options, self.costs, self.placed)
         fresh = [n for n in everything.nodes if n.name not in self.placed]
         self.placed.update((n.name, n.device) for n in fresh)

@@ -34,6 +34,7 @@ from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.debug.watches import StepNames, StepWatch, is_watched
 from weft.runtime.devices.device import device_set, local_devices
+from weft.runtime.fewer_fetches import Asked, FewerFetches, part_of
 from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
 from weft.runtime.partitions import PartitionedPlan
@@ -46,7 +47,7 @@ from weft.runtime.threads import ThreadPool
 _MAX_PLANS = 1024
 _LARGE = machine.large()
 _PIECE = 1 << 26  # bytes that are copied in a fraction of a second
-AnyPlan = Plan | PartitionedPlan | ReplicatedPlan
+AnyPlan = Plan | PartitionedPlan | ReplicatedPlan | FewerFetches
 
 
 class _Watched(NamedTuple):
@@ -76,6 +77,7 @@ class StepRunner:
         for device in self.devices:
             report.say(1, f"device {device.name}: {device.description or 'host'}".__str__)
         self._plans: dict[Any, AnyPlan] = {}
+        self._asked: WeakKeyDictionary[AnyPlan, Asked] = WeakKeyDictionary()
         self._mutations = graph._mutations
         self._period, self._model_period, self._steps = 0, 0, 0
         if config is not None:
@@ -143,7 +145,7 @@ class StepRunner:
         try:
             if self._far:
                 results = brought(results)
-            return [to_user(value) for value in results]
+            return [*map(to_user, results)]
         except errors.FailedPreconditionError as error:
             raise located_fetch(error, plan.graph, results) from None
         except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
@@ -154,16 +156,24 @@ class StepRunner:
     ) -> AnyPlan:
         with self._lock:
             if self._mutations != self.graph._mutations:
-                self._plans.clear()
+                self._forget_plans()
                 self._mutations = self.graph._mutations
             plan = self._plans.get((key, feeds))
             if plan is None:
-                plan = self.make_plan(fetches, targets, feeds, type(key) is _Watched)
+                asked, watched = Asked(feeds, fetches, targets), type(key) is _Watched
+                plan = None if watched else part_of(self._asked.items(), asked)
+                if plan is None:
+                    plan = self.make_plan(fetches, targets, feeds, watched)
+                    self._asked[plan] = asked
                 if len(self._plans) >= _MAX_PLANS:
                     self._plans.pop(next(iter(self._plans)))
                 if key is not None:
                     self._plans[key, feeds] = plan
             return plan
+
+    def _forget_plans(self) -> None:
+        self._plans.clear()
+        self._asked.clear()
 
     def make_plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor],
@@ -197,7 +207,7 @@ class StepRunner:
             self._steps += 1
             if self._period and self._steps % self._period == 0:
                 self.place.rethink()
-                self._plans.clear()
+                self._forget_plans()
             if not self._model_period or self._steps % self._model_period:
                 return options
         measured = type(options)() if options is not None else _run_options()
@@ -284,7 +294,7 @@ class StepRunner:
                 None, None, "Step was cancelled by an explicit call to `Session::Close()`."
             )
         )
-        self._plans.clear()
+        self._forget_plans()
         self.place.keep()
         self.pool.close()
         self.clear()
@@ -334,6 +344,8 @@ def to_user(value: Any) -> Any:
 
     Scalars come as NumPy scalars (strings as bytes).
     """
+    if type(value) is np.ndarray and value.ndim and value.nbytes < _LARGE:
+        return value.copy("K")
     if isinstance(value, Variable):
         if not value.is_reference:
             return repr(value)  # a handle: the variable need not even hold a value

@@ -187,7 +187,8 @@ class TokenExecutor(Executor):
 
     def _new_iteration(self, frame: Frame) -> Iteration:
         frame.last += 1
-        iteration = Iteration(frame.last, self.graph.pending.copy(), self.graph.template.copy())
+        pending, values = self.graph.pending.copy(), self.graph.template.copy()
+        iteration = Iteration(frame.number, frame.last, pending, values)
         frame.iterations[frame.last] = iteration
         return iteration
 

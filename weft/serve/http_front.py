@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -26,16 +27,24 @@ from weft.serve.page import Page
 from weft.serve.rest import Answered, Rest, RestRequest, TakesTime, http_status
 
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
-_REST = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
+_REST = "/v1/"
 _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "POST, GET",
     "Access-Control-Allow-Headers": "Content-Type",
 }
 _JSON = (b"content-type", b"application/json")
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_FAREWELL = 0.5  # seconds
 _SMALL = 4096  # bytes of a body, which are read in less time than a thread takes to begin
 METRICS_PATH = "/monitoring/prometheus/metrics"
+
+
+@functools.lru_cache(256)
+def _rest_path(method: str, path: bytes) -> str:
+    """The path of a request for REST; "" if it is for something else, or written another way."""
+    found = path.decode("latin-1")
+    return found if found.startswith(_REST) and method in ("GET", "POST") else ""
 
 
 class _Answer(Response):
@@ -44,7 +53,11 @@ class _Answer(Response):
     def __init__(self, text: str, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         self.body, self.status_code = text.encode("utf-8", "surrogateescape"), status
         self.raw_headers = [*headers, (b"content-length", b"%d" % len(self.body)), _JSON]
-        self.background = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        status, headers = self.status_code, self.raw_headers
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body})
 
 
 @dataclass(frozen=True)
@@ -92,21 +105,19 @@ class HttpFront:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route(metrics_path, self._guarded(self._show_metrics)),
-                Route("/{path:path}", self._elsewhere, methods=_METHODS),
+                Route("/{path:path}", self._elsewhere, methods=list(_METHODS)),
             ]
         )
         self._listener = Listener(self)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """REST goes straight to its answer, as starlette would go after trying every route."""
-        if scope["type"] == "http" and self._is_rest(scope["method"], scope["path"]):
-            response = await self._answer(scope, receive)
+        path = _rest_path(scope["method"], scope["raw_path"]) if scope["type"] == "http" else ""
+        if path and path != self._metrics_path:
+            response = await self._answer(path, scope, receive)
             await response(scope, receive, send)
         else:
             await self._site(scope, receive, send)
-
-    def _is_rest(self, method: str, path: str) -> bool:
-        return path.startswith("/v1/") and path != self._metrics_path and method in _METHODS
 
     # ---- who may ask ----
 
@@ -134,62 +145,56 @@ class HttpFront:
 
     async def _elsewhere(self, request: Request) -> Response:
         """What no route is for: REST by another way of writing it, or nothing."""
-        return await self._answer(request.scope, request.receive)
+        path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
+        if path[: len(_REST)].lower() != _REST:
+            return self._refused(request.scope) or PlainTextResponse("Not Found", 404)
+        if request.method == "OPTIONS":
+            return self._refused(request.scope) or self._preflight(request)
+        return await self._answer(path, request.scope, request.receive)
 
-    async def _answer(self, scope: Any, receive: Any) -> Response:
-        refused = self._refused(scope)
-        if refused is not None:
+    async def _answer(self, path: str, scope: Any, receive: Any) -> Response:
+        if self._identity.has_tokens and (refused := self._refused(scope)) is not None:
             return refused
-        path = scope.get("raw_path", b"").decode("latin-1") or Request(scope).url.path
-        path = path.partition("?")[0]
-        if not _REST.fullmatch(path):
-            return PlainTextResponse("Not Found", 404)
-        if scope["method"] == "OPTIONS":
-            return self._preflight(Request(scope))
-        try:
-            body = await self._body(scope, receive)
-        except ClientDisconnect:
-            return Response(status_code=499)
-        if body is None:
-            text = (
-                f"The request is larger than the {self._limits.body} bytes that are received here"
-            )
-            return self._failed(errors.RESOURCE_EXHAUSTED, text, 413)
+        part = await receive()
+        body = part.get("body")
+        if body is None or part.get("more_body") or len(body) > self._limits.body:
+            body = await self._whole(part, scope, receive)
+            if isinstance(body, Response):
+                return body
         if self._busy >= self._limits.calls:
             return self._failed(errors.RESOURCE_EXHAUSTED, "Concurrent request limit exceeded!")
         until = time.monotonic() + self._limits.seconds
         asked = RestRequest(scope["method"], path, body, until, True)
-        answered = self._at_once(asked) or await self._in_thread(asked._replace(at_once=False))
+        try:
+            answered = self._rest.answer(asked) if len(body) <= _SMALL else None
+        except TakesTime:  # others would have to wait for their answers
+            answered = None
+        answered = answered or await self._in_thread(asked._replace(at_once=False))
         if answered is None:
             return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
-        status, text = answered
-        return _Answer(text, status, self._raw_headers)
+        return _Answer(answered[1], answered[0], self._raw_headers)
 
-    async def _body(self, scope: Any, receive: Any) -> bytes | None:
-        """The body; None if it is too large, of which no more than the limit is kept."""
+    async def _whole(self, part: Any, scope: Any, receive: Any) -> bytes | Response:
+        """The body that begins with a part, or the answer to one that breaks off or is too large.
+
+        No more of it is kept than the limit.
+        """
         most = self._limits.body
-        said = next((v for k, v in scope["headers"] if k == b"content-length"), b"")
+        said = dict(scope["headers"]).get(b"content-length", b"")
         if said.isdigit() and int(said) > most:
-            return None
-        chunks, size, more = [], 0, True
-        while more:
+            return self._too_large()
+        chunks, size = [part.get("body", b"")], len(part.get("body", b""))
+        while part.get("more_body", False) and size <= most:
             part = await receive()
-            if part["type"] == "http.disconnect":
-                raise ClientDisconnect
             chunks.append(part.get("body", b""))
-            size, more = size + len(chunks[-1]), part.get("more_body", False)
-            if size > most:
-                return None
-        return b"".join(chunks)
+            size += len(chunks[-1])
+        if part["type"] == "http.disconnect":
+            return Response(status_code=499)
+        return b"".join(chunks) if size <= most else self._too_large()
 
-    def _at_once(self, asked: RestRequest) -> Answered | None:
-        """The answer; None if it may take so long that others would have to wait for theirs."""
-        if len(asked.body) > _SMALL:
-            return None
-        try:
-            return self._rest.answer(asked)
-        except TakesTime:
-            return None
+    def _too_large(self) -> Response:
+        text = f"The request is larger than the {self._limits.body} bytes that are received here"
+        return self._failed(errors.RESOURCE_EXHAUSTED, text, 413)
 
     async def _in_thread(self, asked: RestRequest) -> Answered | None:
         """The answer; None if it does not come in time."""
@@ -236,7 +241,13 @@ class HttpFront:
         return self._listener.listen(credentials, **where)
 
     def stop(self, seconds: float) -> None:
-        """Takes no more requests; those under way have so long."""
+        """Takes no more requests; those under way have so long.
+
+        Before that, clients that ask without pause are told to ask elsewhere: on a connection that
+        is closed between two of their requests, the second would be lost.
+        """
+        self._raw_headers.append((b"connection", b"close"))
+        self._listener.close(min(_FAREWELL, seconds))
         self._listener.stop(seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
 

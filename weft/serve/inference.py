@@ -27,7 +27,8 @@ class Question:
     """A signature of a version and the outputs that are wanted of it, looked up once."""
 
     signature: Signature
-    slots: list[Slot]
+    aliases: list[str]
+    kinds: list[DType]
     fetches: tuple[str, ...]
 
 
@@ -42,9 +43,7 @@ def predict(
     question = servable.questions.get((key, wanted)) or _question(servable, key, inputs, wanted)
     feeds = question.signature.feeds(inputs)
     values = servable.run(feeds, question.fetches, deadline)
-    slots = question.slots
-    answer = [(s.alias, v, s.dtype) for s, v in zip(slots, values, strict=True)]
-    return question.signature.key, answer
+    return question.signature.key, [*zip(question.aliases, values, question.kinds)]  # noqa: B905
 
 
 def _question(
@@ -53,7 +52,8 @@ def _question(
     signature = signatures.find(servable.signatures, key)
     signature.feeds(inputs)  # what is wrong with them is told before what is wrong with `wanted`
     slots = signature.slots_of(wanted)
-    made = Question(signature, slots, tuple(slot.tensor for slot in slots))
+    aliases, kinds = [slot.alias for slot in slots], [slot.dtype for slot in slots]
+    made = Question(signature, aliases, kinds, tuple(slot.tensor for slot in slots))
     if len(servable.questions) < _MOST_QUESTIONS:
         servable.questions[key, wanted] = made
     return made

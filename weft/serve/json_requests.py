@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
-import itertools
 import json
 import math
 from array import array as packed
@@ -35,7 +34,7 @@ _RANGES = {
     "uint32": (0, (1 << 32) - 1),
     "uint64": (0, _LARGEST_UNSIGNED),
 }
-_FLOATS = ("float32", "float64")
+_FLOATS = {"float32": "f", "float64": "d"}  # as `array` calls them
 _FLOAT = {float}
 
 
@@ -67,8 +66,8 @@ def parse(body: bytes) -> dict[str, Any]:
     if not body:
         raise invalid("JSON Parse error: The document is empty")
     try:
-        text = body.removeprefix(codecs.BOM_UTF8).decode()
-        found, _ = _DECODER.raw_decode(text.lstrip(" \t\r\n"))
+        text = body.removeprefix(codecs.BOM_UTF8).decode().lstrip(" \t\r\n")
+        found, _ = _scan(text, 0)
         if "\\u" in text:  # escapes can make halves of characters, which nothing can be done with
             json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
@@ -77,8 +76,10 @@ def parse(body: bytes) -> dict[str, Any]:
         ) from None
     except UnicodeEncodeError:
         raise invalid("JSON Parse error: The surrogate pair in string is invalid.") from None
+    except StopIteration as error:
+        raise _parse_error(json.JSONDecodeError("Expecting value", text, error.value)) from None
     except json.JSONDecodeError as error:
-        raise invalid(f"JSON Parse error: {_complaint(error)} at offset: {error.pos}") from None
+        raise _parse_error(error) from None
     except RecursionError:
         raise invalid("JSON Parse error: The document is nested too deeply") from None
     except ValueError as error:  # numbers of more digits than Python reads
@@ -88,7 +89,11 @@ def parse(body: bytes) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_scan: Any = json.JSONDecoder(object_pairs_hook=_object).scan_once  # type: ignore[attr-defined]
+
+
+def _parse_error(error: json.JSONDecodeError) -> errors.OpError:
+    return invalid(f"JSON Parse error: {_complaint(error)} at offset: {error.pos}")
 
 
 def _complaint(error: json.JSONDecodeError) -> str:
@@ -161,15 +166,16 @@ def _is_base64(value: Any) -> bool:
 
 
 def _from_rows(rows: list[Any], slots: Mapping[str, Slot]) -> dict[str, np.ndarray]:
-    if not isinstance(rows[0], dict) and len(slots) > 1:
+    if isinstance(rows[0], dict):
+        if not _is_base64(rows[0]):
+            return _from_records(rows, slots)
+    elif len(slots) > 1:
         raise invalid(
             "instances is a plain list, but expecting list of objects as multiple input tensors"
             " required as per tensorinfo_map"
         )
-    if _is_record(rows[0]):
-        return _from_records(rows, slots)
     slot = next(iter(slots.values()))
-    plain = _matrix(rows, slot.dtype)
+    plain = matrix(rows, slot.dtype)
     if plain is not None:
         return {slot.alias: plain}
     for number, row in enumerate(rows):
@@ -300,14 +306,19 @@ def _are_plain(values: list[Any], dtype: DType) -> bool:
     return dtype.name in _FLOATS and set(map(type, values)) == _FLOAT
 
 
-def _matrix(rows: list[Any], dtype: DType) -> np.ndarray | None:
+def matrix(rows: list[Any], dtype: DType) -> np.ndarray | None:
     """The array of rows that are nothing but lists of floats, and need no second look."""
-    if dtype.name not in _FLOATS or set(map(type, rows)) != {list} or len({*map(len, rows)}) > 1:
+    letter = _FLOATS.get(dtype.name)
+    if letter is None or type(rows[0]) is not list:
         return None
-    values = [*itertools.chain.from_iterable(rows)]
+    values, width = [], len(rows[0])  # type: list[Any], int
+    for row in rows:
+        if type(row) is not list or len(row) != width:
+            return None
+        values += row
     if set(map(type, values)) != _FLOAT:
         return None
-    return _made(values, (len(rows), len(rows[0])), dtype)
+    return np.ndarray((len(rows), width), dtype.np_storage, packed(letter, values))
 
 
 def _element(value: Any, dtype: DType) -> Any:
@@ -372,7 +383,7 @@ def _made(values: list[Any], shape: tuple[int, ...], dtype: DType) -> np.ndarray
         made[:] = values
         return made.reshape(shape)
     if dtype.name == "float32":  # what is too large is infinite, about which NumPy would warn
-        return np.frombuffer(packed("f", values), np.float32).reshape(shape)
+        return np.ndarray(shape, dtype.np_storage, packed("f", values))
     if dtype.name in ("int16", "int8", "uint8"):  # what does not fit wraps
         return np.array(values, np.int64).astype(dtype.np_storage).reshape(shape)
     return np.array(values, dtype.np_storage).reshape(shape)

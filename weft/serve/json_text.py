@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from array import array as packed
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ from weft.serve.tensors import type_name
 _INDENT = 4
 _MOST_SHOWN = 256  # characters of a value that a complaint repeats
 _INTEGERS = ("int32", "int16", "int8", "uint8", "int64", "uint32", "uint64")
-_DIGITS = {"float32": ("f", 9), "float64": ("d", 17)}  # the letter of the type, and all digits
+_DIGITS = {"float32": ("f", "%.9g"), "float64": ("d", "%.17g")}  # the letter, and all digits
+FLOATS = frozenset(_DIGITS)
 
 
 # ---- values in complaints -----------------------------------------------------------------------
@@ -101,19 +103,14 @@ def _string(value: bytes, as_bytes: bool) -> str:
 def _decimals(flat: np.ndarray, dtype: DType) -> list[str]:
     """Six digits where they say it all, else as many as it takes."""
     exact = flat.tolist()
-    made = ["%.6g" % each for each in exact]  # noqa: UP031
-    code, digits = _DIGITS[dtype.name]
-    again, long = packed(code, map(float, made)), f"%.{digits}g"
-    return [
-        _told(text if other == one else long % one)
-        for text, one, other in zip(made, exact, again, strict=True)
-    ]
-
-
-def _told(text: str) -> str:
-    if text in _SPECIAL:
-        return _SPECIAL[text]
-    return text if "." in text or "e" in text else f"{text}.0"
+    made = [*map("%.6g".__mod__, exact)]
+    code, long = _DIGITS[dtype.name]
+    for i, again in enumerate(packed(code, map(float, made))):
+        text = made[i] if again == exact[i] else long % exact[i]
+        if "." not in text and "e" not in text:
+            text = _SPECIAL.get(text) or f"{text}.0"
+        made[i] = text
+    return made
 
 
 _SPECIAL = {"nan": "NaN", "-nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -159,6 +156,31 @@ def _texts(answer: Answer) -> list[tuple[str, np.ndarray, list[str]]]:
 
 def rows(answer: Answer) -> str:
     """The outputs of a Predict, a row for each instance."""
+    batch = _batch_size(answer)
+    lists = [*itertools.starmap(_row_texts, answer)]
+    if len(lists) == 1:
+        inside = ", ".join(lists[0])
+    else:
+        names = [_quoted(name) for name, _, _ in answer]
+        inside = ",".join(
+            "\n        {"
+            + ",".join(f"\n            {n}: {row}" for n, row in zip(names, each, strict=True))
+            + "\n        }"
+            for each in zip(*lists, strict=True)
+        )
+    end = "\n    ]" if batch else "]"
+    return f'{{\n    "predictions": [{inside}{end}\n}}'
+
+
+def matrix(value: np.ndarray, dtype: DType) -> str:
+    """As `rows`, of one output that is rows of floats."""
+    texts, size = _decimals(value.reshape(-1), dtype), value.shape[1]
+    lines = [f"[{', '.join(texts[i : i + size])}]" for i in range(0, len(texts), size)]
+    return f'{{\n    "predictions": [{", ".join(lines)}\n    ]\n}}'
+
+
+def _batch_size(answer: Answer) -> int:
+    """How many rows all outputs have."""
     batch = -1
     for name, value, _ in answer:
         if not value.ndim:
@@ -168,24 +190,16 @@ def rows(answer: Answer) -> str:
                 f"Tensor name: {name} has inconsistent batch size: {len(value)} expecting: {batch}"
             )
         batch = len(value)
-    made = _texts(answer)
-    lists = [
-        [_line(texts[i * size : (i + 1) * size], value.shape[1:]) for i in range(batch)]
-        for _, value, texts in made
-        for size in [len(texts) // batch if batch else 0]
-    ]
-    if len(answer) == 1:
-        inside = ", ".join(lists[0])
-    else:
-        names = [_quoted(name) for name, _, _ in made]
-        inside = ",".join(
-            "\n        {"
-            + ",".join(f"\n            {n}: {row}" for n, row in zip(names, each, strict=True))
-            + "\n        }"
-            for each in zip(*lists, strict=True)
-        )
-    end = "\n    ]" if batch else "]"
-    return f'{{\n    "predictions": [{inside}{end}\n}}'
+    return batch
+
+
+def _row_texts(name: str, value: np.ndarray, dtype: DType) -> list[str]:
+    """Each row of an output on one line."""
+    texts, inner = tokens(value, dtype, name.endswith("_bytes")), value.shape[1:]
+    if not inner or not texts:
+        return texts or [_line((), inner)] * len(value)
+    size = len(texts) // len(value)
+    return [_line(texts[i : i + size], inner) for i in range(0, len(texts), size)]
 
 
 def columns(answer: Answer) -> str:

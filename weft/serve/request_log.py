@@ -21,11 +21,8 @@ class RequestLog:
             self._file = sys.stderr
         elif path:
             self._file, self._own = open(path, "a", encoding="utf-8"), True
+        self.is_open = self._file is not None
         self._lock = threading.Lock()
-
-    @property
-    def is_open(self) -> bool:
-        return self._file is not None
 
     def wants(self, sampling: float | None = None) -> bool:
         """Whether this request is written, for a model with a part of its own or the server's."""
@@ -47,4 +44,4 @@ class RequestLog:
         with self._lock:
             if self._own and self._file is not None:
                 self._file.close()
-            self._file = None
+            self._file, self.is_open = None, False

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+import numpy as np
 from google.protobuf import json_format
 
 from weft.cluster.transport.methods import status_of
@@ -18,10 +19,12 @@ from weft.serve import inference, json_requests, json_text
 from weft.serve.errors import CODE_NAMES, invalid
 from weft.serve.models import Models, Spec
 from weft.serve.observe import Observer, Seen
+from weft.serve.plain_rows import learn
+from weft.serve.servable import Servable
 from weft.serve.signatures import DEFAULT, Signature
 
 _MODEL = r"([^/:]+)(?:/versions/(\d+)|/labels/([^/:]+))?"
-_ASKING = re.compile(rf"/v1/models/{_MODEL}:(classify|regress|predict)", re.IGNORECASE)
+_ASKING = re.compile(rf"/v1/models/{_MODEL}:(?-i:(classify|regress|predict))", re.IGNORECASE)
 _LOOKING = re.compile(
     r"/v1/models(?:/([^/:]+))?(?:/versions/(\d+)|/labels/([^/:]+))?(?:/(metadata))?", re.IGNORECASE
 )
@@ -35,6 +38,7 @@ _HTTP = {
     errors.UNAUTHENTICATED: 401,
 }  # fmt: skip
 Answered = tuple[int, str]
+Inputs = dict[str, np.ndarray]
 
 
 def http_status(code: int) -> int:
@@ -67,24 +71,22 @@ class Rest:
 
     def answer(self, request: RestRequest) -> Answered:
         """The status and the body of the response. TakesTime if it is wanted at once or never."""
-        method, path = request.method, request.path
-        asked = _ASKING.fullmatch(path) if method == "POST" else None
-        api = asked[4] if asked else ""
-        seen = Seen(self._observer, api, "REST", len(request.body))
+        seen = Seen(self._observer, "", "REST", len(request.body))
         try:
-            text = self._text(request, asked, seen)
+            text = self._text(request, seen)
         except TakesTime:
             raise
         except Exception as error:
-            code, message = status_of(f"{method} {path[:200]}", error)
-            seen.end(code)
+            code, message = status_of(f"{request.method} {request.path[:200]}", error)
+            self._observer.finish(seen, code)
             return http_status(code), json_text.error(message)
-        seen.end(0)
+        self._observer.finish(seen, 0)
         return 200, text
 
-    def _text(self, request: RestRequest, asked: Any, seen: Seen) -> str:
-        if asked and asked[4] in self._asking:
-            return self._asking[asked[4]](_spec(*asked.groups()[:3]), request, seen)
+    def _text(self, request: RestRequest, seen: Seen) -> str:
+        if request.method == "POST":
+            seen.api, spec = _asked(request.path)
+            return self._asking[seen.api](spec, request, seen)
         looked = _LOOKING.fullmatch(request.path) if request.method == "GET" else None
         if looked is None:
             raise invalid(f"Malformed request: {request.method} {request.path}")
@@ -102,17 +104,18 @@ class Rest:
             document = json_requests.parse(request.body)
             key = json_requests.signature_of(document)
             seen.about(servable.name, key, 0)
-            signature = _signature(servable.signatures, key)
-            inputs, by_row = json_requests.inputs_of(document, signature.inputs)
-            first = next(iter(inputs.values()))
-            seen.about(servable.name, key, len(first) if first.ndim else 1)
-            step = key, tuple([array.shape for array in inputs.values()])
+            plain: Any = servable.plain_rows.get(key)
+            inputs: Any = plain.read(document) if plain is not None else None
+            if inputs is not None:
+                shapes, ask = (inputs.shape,), plain.answer
+            else:
+                inputs, shapes, ask = _question(servable, key, document)
+            seen.rows = shapes[0][0] if shapes[0] else 1
+            step = key, shapes
             if servable.batcher is not None or not servable.pace.is_short(step):
                 _check_patience(request)
-            began = time.perf_counter()
-            _, answer = inference.predict(servable, key, inputs, (), request.deadline)
-            text = json_text.rows(answer) if by_row else json_text.columns(answer)
-            servable.pace.note(step, time.perf_counter() - began)
+            text = ask(inputs, request.deadline)
+            servable.pace.note(step, time.perf_counter() - seen.began)
         return text
 
     def _classify(self, spec: Spec, request: RestRequest, seen: Seen) -> str:
@@ -161,6 +164,21 @@ class Rest:
         return f'{{\n"model_spec":{first}\n,\n"metadata": {{"signature_def": {second}\n}}\n}}\n'
 
 
+def _question(
+    servable: Servable, key: str, document: dict[str, Any]
+) -> tuple[Inputs, tuple[Any, ...], Callable[[Inputs, float | None], str]]:
+    """The inputs, their shapes, and a function of inputs and deadline that gives the response."""
+    signature = _signature(servable.signatures, key)
+    learn(servable, key, signature)
+    given, by_row = json_requests.inputs_of(document, signature.inputs)
+    write = json_text.rows if by_row else json_text.columns
+
+    def ask(inputs: Inputs, deadline: float | None) -> str:
+        return write(inference.predict(servable, key, inputs, (), deadline)[1])
+
+    return given, tuple(array.shape for array in given.values()), ask
+
+
 def _check_patience(request: RestRequest) -> None:
     """TakesTime, if there is none for what comes now."""
     if request.at_once:
@@ -168,6 +186,14 @@ def _check_patience(request: RestRequest) -> None:
 
 
 @functools.lru_cache(1024)
+def _asked(path: str) -> tuple[str, Spec]:
+    """What is asked by a path, and of which model."""
+    found = _ASKING.fullmatch(path)
+    if found is None:
+        raise invalid(f"Malformed request: POST {path}")
+    return found[4], _spec(*found.groups()[:3])
+
+
 def _spec(name: str | None, version: str | None, label: str | None) -> Spec:
     """The spec of what stands in a path."""
     number = int(version) if version else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from weft.serve.signatures import Signature, read_signatures
 from weft.serve.tensors import to_array
 
 _MOST_CALLABLES = 256
+Step = Callable[..., list[Any]]
 Runner = Callable[[dict[str, np.ndarray], Sequence[str], float | None], list[np.ndarray]]
 
 
@@ -37,34 +38,34 @@ class Servable:
         self.questions: dict[tuple[str, tuple[str, ...]], Any] = {}  # that Predict has asked
         self.pace = Pace()
         self.harmless: set[Any] = set()  # fetches and feeds that are known to change nothing
-        self._callables: OrderedDict[Any, tuple[Any, list[DType]]] = OrderedDict()
+        self.plain_rows: dict[str, Any] = {}  # the shortest way through a signature, or None
+        self._callables: OrderedDict[Any, tuple[Step, list[DType]]] = OrderedDict()
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
-        self._users = 0
+        self._users: list[None] = []  # an element for each
         self._closing = False
 
     # ---- who uses it ----
 
     def enter(self) -> bool:
-        """Counts a user, unless the version is on its way out."""
-        with self._lock:
-            if self._closing:
-                return False
-            self._users += 1
-            return True
+        """Counts a user, unless the version is on its way out. No lock is taken until it is."""
+        self._users.append(None)
+        if self._closing:
+            self.leave()
+            return False
+        return True
 
-    def leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._closing and not self._users:
+    def leave(self, *error: Any) -> None:
+        self._users.pop()
+        if self._closing:
+            with self._lock:
                 self._idle.notify_all()
 
     def __enter__(self) -> Servable:
         """For a user who is counted already, and leaves at the end."""
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self.leave()
+    __exit__ = leave
 
     def drain(self, seconds: float | None = None) -> bool:
         """Lets nobody in any more, and waits until all have left; whether they did."""
@@ -75,6 +76,7 @@ class Servable:
     def close(self) -> None:
         """Frees what it holds."""
         self._callables.clear()
+        self.plain_rows.clear()
         self.session.close()
 
     # ---- steps ----
@@ -84,16 +86,20 @@ class Servable:
     ) -> list[np.ndarray]:
         """One step for one request: values of the fetched tensors, all by name."""
         call, kinds = self._callable((tuple(feeds), tuple(fetches)))
+        return [*map(to_array, self.call(call, feeds.values(), deadline), kinds)]
+
+    @staticmethod
+    def call(step: Step, values: Iterable[Any], deadline: float | None) -> list[Any]:
+        """Runs a step; its loops end at the deadline."""
         before = limits.deadline
         if deadline is not None:
             limits.deadline = deadline
         try:
-            values = call(*feeds.values())
+            return step(*values)
         finally:
             limits.deadline = before
-        return [to_array(value, kind) for value, kind in zip(values, kinds, strict=True)]
 
-    def _callable(self, key: tuple[tuple[str, ...], tuple[str, ...]]) -> Any:
+    def _callable(self, key: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[Step, list[DType]]:
         found = self._callables.get(key)
         if found is None:
             found = self._made(*key)
@@ -103,7 +109,7 @@ class Servable:
                     self._callables.popitem(last=False)
         return found
 
-    def _made(self, feeds: Sequence[str], fetches: Sequence[str]) -> tuple[Any, list[DType]]:
+    def _made(self, feeds: Sequence[str], fetches: Sequence[str]) -> tuple[Step, list[DType]]:
         inputs = [self.tensor(name) for name in feeds]
         outputs = [self.tensor(name) for name in fetches]
         call = self.session.make_callable(outputs, inputs)

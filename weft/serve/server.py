@@ -12,12 +12,12 @@ from typing import Any
 
 from weft.cluster.guard.limits import message_limit
 from weft.cluster.guard.security import Credentials, Identity
-from weft.cluster.transport.listening import obstacle
+from weft.cluster.transport.listening import obstacle, socket_obstacle
 from weft.core import errors
 from weft.runtime.debug import report
 from weft.serve.batching import Places
 from weft.serve.config import Batching, ModelConfig, read_config
-from weft.serve.errors import unavailable
+from weft.serve.errors import invalid, unavailable
 from weft.serve.grpc_front import GrpcFront
 from weft.serve.http_front import METRICS_PATH, HttpFront, HttpLimits
 from weft.serve.loading import Loader
@@ -101,7 +101,12 @@ class ModelServer:
     # ---- starting ----
 
     def start(self) -> None:
-        """Opens the ports, then loads the models; requests before that find none."""
+        """Opens the ports, then loads the models; requests before that find none.
+
+        OpError if a port cannot be opened, or if the config file is none.
+        """
+        if self.options.config_file:
+            self._configs(file_io.read_file_to_string(self.options.config_file))
         try:
             self._open_grpc()
             self._open_http()
@@ -131,8 +136,9 @@ class ModelServer:
         front.start()
 
     def _bound(self, front: GrpcFront, address: str) -> int:
-        problem = ""
-        if not address.startswith("unix:"):
+        if address.startswith("unix:"):
+            problem = socket_obstacle(address.removeprefix("unix:"))
+        else:
             host, _, port = address.rpartition(":")
             problem = obstacle(host, int(port))
         try:
@@ -173,6 +179,11 @@ class ModelServer:
             scheme = "https" if options.credentials.cert else "http"
             self.addresses.append(f"REST at {scheme}://{options.host}:{self.rest_port}")
         if options.rest_socket:
+            problem = socket_obstacle(options.rest_socket)
+            if problem:
+                raise unavailable(
+                    f"No HTTP server can listen at unix:{options.rest_socket}: {problem}"
+                )
             front.listen(options.credentials, uds=options.rest_socket)
             self.addresses.append(f"REST at unix:{options.rest_socket}")
 
@@ -210,12 +221,19 @@ class ModelServer:
             if if_changed and text == self._config_text:
                 return
             self._config_text = text
-            configs = read_config(text)
+            configs = self._configs(text)
             try:
                 self._configure(configs)
             except errors.OpError:
                 self._config_text = None  # a version that is lacking may come
                 raise
+
+    def _configs(self, text: str) -> tuple[ModelConfig, ...]:
+        """The models of the config file, which says this."""
+        try:
+            return read_config(text)
+        except errors.InvalidArgumentError as error:
+            raise invalid(f"{self.options.config_file}: {error.message}") from None
 
     def reload_or_complain(self, if_changed: bool = False) -> None:
         """As `reload`, for who cannot be told."""
@@ -226,7 +244,7 @@ class ModelServer:
                 self.models.look_again()
         except (errors.OpError, OSError) as error:
             text = getattr(error, "message", None) or str(error)
-            report.log(f"weft serve: {self.options.config_file}: {text}")
+            report.log(f"weft serve: {text}")
 
     def _look(self) -> None:
         """Looks at folders and at the config file, each when its time has come."""

@@ -178,3 +178,10 @@ def test_print_tensor_prints_when_computed(capfd) -> None:
     x = K.print_tensor(K.constant([1.0, 2.0]), message="x is")
     assert K.get_value(x).tolist() == [1.0, 2.0]
     assert "x is" in capfd.readouterr().out
+
+
+def test_devices_that_are_not_there_are_replaced() -> None:
+    """Models that programs put on a GPU run where there is none."""
+    with tf.device("/device:GPU:7"):
+        v = K.variable([1.0, 2.0])
+        assert K.get_value(v * 2).tolist() == [2.0, 4.0]

@@ -244,3 +244,13 @@ def test_the_inputs_a_tensor_was_computed_from() -> None:
     assert find(a) == [a]
     bare = tf.constant(1.0)
     assert find(bare) is bare
+
+
+def test_batch_sizes_that_are_left_open_agree() -> None:
+    open_size = tf.TensorShape([None, 2]).dims
+    inputs = [tf.keras.Input(batch_shape=shape) for shape in (open_size, open_size, (None, 2))]
+    model = tf.keras.Model(inputs, tf.keras.layers.Add()(inputs))
+    assert len(model.inputs) == 3
+    with pytest.raises(ValueError, match=r"incompatible. Found batch sizes: \[3, 4\]"):
+        sized = [tf.keras.Input(batch_shape=tf.TensorShape([n, 2]).dims) for n in (3, 4)]
+        tf.keras.Model(sized, [tf.identity(x) for x in sized])

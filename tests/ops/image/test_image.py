@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,3 +53,18 @@ def test_a_resizing_is_trained_through(sess: tf.Session) -> None:
     for _ in range(200):
         sess.run(train)
     assert sess.run(loss) < before * 1e-3
+
+
+@pytest.mark.parametrize(
+    "dims, size, wanted",
+    [
+        ([1, 2], [3, 2], [[1.0, 2.0]] * 3),
+        ([2, 1], [1, 3], [[1.5] * 3]),
+        ([1, 1], [2, 3], [[1.0] * 3] * 2),
+    ],
+)
+def test_areas_of_a_single_row_or_column(dims: list[int], size: list[int], wanted: Any) -> None:
+    image = np.arange(1.0, 1.0 + np.prod(dims), dtype=np.float32).reshape(1, *dims, 1)
+    with tf.Session() as session:
+        found = session.run(tf.image.resize_area(image, size, align_corners=True))
+    np.testing.assert_allclose(found[0, :, :, 0], wanted, 1e-6)

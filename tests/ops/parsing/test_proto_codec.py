@@ -104,3 +104,19 @@ def test_numbers_are_written_with_the_bits_of_their_fields() -> None:
 
 def test_fewer_values_than_none_are_none() -> None:
     assert encoded([-1, 1], ["r", "i"], np.int32([1, 2, 3]), np.int32([7])) == b"\x18\x07"
+
+
+@pytest.mark.parametrize(
+    "sizes, values, wanted",
+    [
+        ([[1], [0]], [[5], [6]], [b"\x08\x05", b""]),
+        ([[0], [0]], np.zeros((2, 0)), [b"", b""]),
+        (np.zeros((0, 1)), np.zeros((0, 3)), []),
+        (np.zeros((0, 1)), np.zeros((0, 0)), []),
+    ],
+)
+def test_messages_inside_of_others_and_no_values(sizes: Any, values: Any, wanted: Any) -> None:
+    given = np.asarray(sizes, np.int32), [np.asarray(values, np.int64)], ["size"]
+    made = tf.io.encode_proto(*given, "tensorflow.TensorShapeProto.Dim")
+    with tf.Session() as session:
+        assert session.run(made).tolist() == wanted

@@ -147,3 +147,9 @@ def test_names_and_collections(sess) -> None:
     assert again.name == "accuracy_1/value:0"
     sess.run(tf.local_variables_initializer())
     assert sess.run(value) == 0.0  # nothing yet
+
+
+@pytest.mark.parametrize("metric", [tf.metrics.precision_at_top_k, tf.metrics.recall_at_top_k])
+def test_predictions_of_no_examples_are_refused(metric) -> None:
+    with pytest.raises(ValueError, match="Shape must be at least rank 2 but is rank 1"):
+        metric(np.array([2, 7], np.int64), np.array([9, 4], np.int64))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.cli import credentials
-from weft.cli.numbers import count, positive
+from weft.cli.numbers import count, port, positive
 from weft.cli.terminal import complain
 
 EXAMPLES = """\
@@ -101,11 +101,11 @@ def _add_addresses(parser: Any) -> None:
     group = parser.add_argument_group("addresses")
     group.add_argument("--host", default="localhost", help="where to listen (localhost)")
     group.add_argument(
-        *_both("port", "grpc-port"), dest="port", metavar="N", type=count, default=8500,
+        *_both("port", "grpc-port"), dest="port", metavar="N", type=port, default=8500,
         help="of gRPC (8500); 0: none",
     )  # fmt: skip
     group.add_argument(
-        *_both("rest-port", "rest_api_port"), dest="rest_port", metavar="N", type=count,
+        *_both("rest-port", "rest_api_port"), dest="rest_port", metavar="N", type=port,
         default=8501, help="of REST, metrics and the page (8501); 0: none",
     )  # fmt: skip
     group.add_argument(
@@ -228,6 +228,8 @@ def options_of(arguments: Any) -> Any:
     from weft.serve.server import Options
     from weft.storage import file_io
 
+    if not any((arguments.port, arguments.rest_port, arguments.socket, arguments.rest_socket)):
+        raise ValueError("nowhere to listen: it takes a port or a Unix socket")
     own = credentials.credentials_of(arguments)
     Identity(own).check_open_to(f"{arguments.host}:0", arguments.insecure)
     made = Options(

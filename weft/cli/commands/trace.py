@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.cli import credentials
-from weft.cli.numbers import count, positive
+from weft.cli.numbers import port, positive
 from weft.cli.terminal import complain
 
 EXAMPLES = """\
@@ -53,7 +53,7 @@ def add_parser(commands: Any) -> Any:
     parser.add_argument("--output", metavar="FILE",
                         help="write the trace there, for later, Perfetto or chrome://tracing, and"
                         " show no page")  # fmt: skip
-    parser.add_argument("--port", metavar="N", type=count, default=0,
+    parser.add_argument("--port", metavar="N", type=port, default=0,
                         help="of the page, on this machine (one that is free)")  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     credentials.add_arguments(parser)

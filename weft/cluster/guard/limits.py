@@ -62,15 +62,10 @@ class Budget:
 
     def take(self, amount: int = 1) -> None:
         """ResourceExhaustedError if there is not so much left."""
-        if not self._try(amount):
-            raise self.refusal(amount)
-
-    def _try(self, amount: int) -> bool:
         with self._lock:
             if self.used + amount > self.most:
-                return False
+                raise self.refusal(amount)
             self.used += amount
-            return True
 
     def give_back(self, amount: int = 1) -> None:
         with self._lock:
@@ -78,7 +73,9 @@ class Budget:
 
     def take_for(self, owner: Any, amount: int = 1) -> None:
         """As `take`; it is given back for `owner`, at the latest when that is gone from memory."""
-        if not self._try(amount):
+        try:
+            self.take(amount)
+        except errors.ResourceExhaustedError:
             gc.collect()  # owners that only reference cycles keep alive
             self.take(amount)
         returned = weakref.finalize(owner, self.give_back, amount)

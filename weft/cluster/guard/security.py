@@ -232,6 +232,11 @@ class Identity:
         matches = [hmac.compare_digest(token, each) for each in self._tokens]
         return any(matches) or not self._tokens
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether a call must show one."""
+        return bool(self._tokens)
+
     def refusal(self, metadata: Iterable[tuple[str, Any]]) -> str:
         """The reason for refusing a call with this metadata; empty if it is accepted."""
         if not self._tokens:

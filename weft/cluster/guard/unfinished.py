@@ -11,8 +11,8 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
+from stat import S_ISSOCK
 
 from weft.cluster.guard.clients import Address, address_of, short
 from weft.cluster.guard.limits import COMPLAINTS, Budget
@@ -24,6 +24,7 @@ _LITTLE = 1 << 16
 _INFO_SIZE, _RECEIVED_AT = 192, 128  # of the kernel's `tcp_info`, and its `tcpi_bytes_received`
 # What comes with a request: headers, and those of HTTP/2's frames. Rather too much.
 _PER_REQUEST, _PER_BYTES = 512, 1024
+File = tuple[int, int]  # device and inode: the number of a socket is not given again
 
 
 @dataclass
@@ -49,6 +50,8 @@ class Unfinished:
         self.port = 0
         self._arriving, self._counted = arriving, 0
         self._connections: dict[Address, _Connection] = {}
+        # By descriptor, what has been found out: the other end, if it is a connection to `port`.
+        self._files: dict[int, tuple[File, Address | None]] = {}
         self._finished: dict[str, int] = {}
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
@@ -79,19 +82,37 @@ class Unfinished:
 
     def look(self) -> None:
         """Counts once, and closes what is too much."""
-        with contextlib.ExitStack() as stack:
-            there = {}
-            for each in _sockets():
-                stack.enter_context(each)
-                address = _other_end(each, self.port)
-                if address is not None:
-                    there[address] = each
-                    self._connections.setdefault(address, _Connection()).note(_received(each))
-            for gone in self._connections.keys() - there.keys():
-                del self._connections[gone]
-            self._subtract_finished()
-            self._count()
+        there = self._there()
+        for address, descriptor in there.items():
+            self._connections.setdefault(address, _Connection()).note(_received(descriptor))
+        for gone in self._connections.keys() - there.keys():
+            del self._connections[gone]
+        self._subtract_finished()
+        self._count()
+        if self._arriving.used > self._arriving.most:
             self._close_some(there)
+
+    def _there(self) -> dict[Address, int]:
+        """The descriptors of the connections to `port`, by their other ends.
+
+        A descriptor is looked into once, as long as it stands for the same file.
+        """
+        before, self._files = self._files, {}
+        for descriptor in map(int, os.listdir(_FOLDER)):
+            try:
+                about = os.fstat(descriptor)
+                file, known = (about.st_dev, about.st_ino), before.get(descriptor)
+                if known is None or known[0] != file:
+                    known = file, self._other_end(descriptor) if S_ISSOCK(about.st_mode) else None
+            except OSError:  # closed meanwhile
+                continue
+            self._files[descriptor] = known
+        ends = self._files.items()
+        return {address: descriptor for descriptor, (_, address) in ends if address is not None}
+
+    def _other_end(self, descriptor: int) -> Address | None:
+        with _opened(descriptor) as connection:
+            return _other_end(connection, self.port)
 
     def _subtract_finished(self) -> None:
         with self._lock:
@@ -111,7 +132,7 @@ class Unfinished:
         self._arriving.give_back(self._counted - held)
         self._counted = held
 
-    def _close_some(self, there: dict[Address, socket.socket]) -> None:
+    def _close_some(self, there: dict[Address, int]) -> None:
         order = sorted(self._connections.items(), key=lambda pair: _blame(pair[1]))
         for address, connection in order:
             if self._arriving.used <= self._arriving.most or connection.held <= _LITTLE:
@@ -120,8 +141,9 @@ class Unfinished:
                 "unfinished", f"a connection that holds {connection.held} bytes of messages that"
                 f" have not come to their end: {self._arriving.refusal(0).message}",
             )  # fmt: skip
-            with contextlib.suppress(OSError):
-                there[address].shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError), _opened(there[address]) as found:
+                if _other_end(found, self.port) == address:
+                    found.shutdown(socket.SHUT_RDWR)
             del self._connections[address]
             self._count()
 
@@ -131,14 +153,9 @@ def _blame(connection: _Connection) -> tuple[bool, bool, int]:
     return connection.held <= _LITTLE, connection.progress > 0, -connection.held
 
 
-def _sockets() -> Iterator[socket.socket]:
-    """The sockets of this process, once more: to be closed."""
-    for name in os.listdir(_FOLDER):
-        try:
-            if os.readlink(f"{_FOLDER}/{name}").startswith("socket:"):
-                yield socket.socket(fileno=os.dup(int(name)))
-        except OSError:  # closed meanwhile
-            continue
+def _opened(descriptor: int) -> socket.socket:
+    """A socket of this process, once more: to be closed."""
+    return socket.socket(fileno=os.dup(descriptor))
 
 
 def _other_end(connection: socket.socket, port: int) -> Address | None:
@@ -154,10 +171,11 @@ def _other_end(connection: socket.socket, port: int) -> Address | None:
     return short(socket.inet_pton(connection.family, host.partition("%")[0])), other
 
 
-def _received(connection: socket.socket) -> int:
+def _received(descriptor: int) -> int:
     """The bytes that a connection has ever received; 0 if the kernel does not tell."""
     try:
-        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
+        with _opened(descriptor) as connection:
+            info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
         count: int = struct.unpack_from("=Q", info, _RECEIVED_AT)[0]
     except (OSError, struct.error):
         return 0

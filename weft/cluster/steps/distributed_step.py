@@ -134,7 +134,7 @@ class StepRun:
         call = begin()
         with self._lock:
             self._calls.append(call)
-        call.deliver_to(lambda result, error: self._answered(i, result, error))
+        call.deliver_to(partial(self._answered, i))
 
     def _answered(self, i: int, result: Any, error: BaseException | None) -> None:
         with self._lock:

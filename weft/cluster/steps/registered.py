@@ -106,10 +106,7 @@ class RegisteredGraph:
             self.watches is None
             and isinstance(plan, Plan)
             and plan.in_order
-            and all(
-                isinstance(unit, Region) and unit.entries and unit.is_tiny()
-                for unit in plan.prepared.units
-            )
+            and all(isinstance(unit, Region) and unit.tiny for unit in plan.prepared.units)
         )
 
     def run_quickly(self, call: GraphCall) -> GraphResult:
@@ -121,14 +118,14 @@ class RegisteredGraph:
         """The `GraphResult` of one step, or a promise of it."""
         feeds = self._fed(call.feeds)
         trace = StepTrace() if call.recording.timeline else None
-        watch = self._watch(feeds)
+        watch = None if self.watches is None else self._watch(feeds)
 
         def finish(values: Sequence[Any]) -> GraphResult:
             step.rendezvous.flush()
             if watch is not None:
                 watch.finish()
             stats = None if trace is None else _step_stats(trace)
-            graphs = self._graphs(call, watch)
+            graphs = self._graphs(watch) if call.recording.partition_graphs else []
             return GraphResult(self._fetched(call.fetches, values), stats, graphs)
 
         if trace is None and self.flow is not None:
@@ -137,9 +134,7 @@ class RegisteredGraph:
         rendezvous = step.rendezvous if self.has_transfers else None
         return self.plan.start(feeds, finish, StepContext(observe, None, step.running, rendezvous))
 
-    def _watch(self, feeds: Sequence[Any]) -> StepWatch | None:
-        if self.watches is None:
-            return None
+    def _watch(self, feeds: Sequence[Any]) -> StepWatch:
         watch = StepWatch(self.watches, self.plan.graphs, self._fed_names)
         watch.publish_graphs(feeds)
         return watch
@@ -164,9 +159,7 @@ class RegisteredGraph:
             raise located_fetch(error, self.plan.graph, values) from None
         return [(name, made[name]) for name in keys]
 
-    def _graphs(self, call: GraphCall, watch: StepWatch | None) -> list[Any]:
-        if not call.recording.partition_graphs:
-            return []
+    def _graphs(self, watch: StepWatch | None) -> list[Any]:
         if watch is not None:
             return watch.graphs
         return [dump.to_graph_def(graph) for graph in self.plan.graphs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import random
 import threading
@@ -148,36 +147,30 @@ class LocalWorker(Worker):
 
     def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
         result = Deferred(lambda: self.steps.end(call.step_id, _cancelled(call.step_id)))
-        if self._run_promptly(call, result):
-            pass
-        elif here:
-            self._run_here(call, result)
+        is_plain = call.recording is NOTHING and not call.partial
+        try:
+            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+            if is_plain and graph.is_quick():  # it is over sooner than a thread would wake up
+                result.complete(graph.run_quickly(call))
+                return result
+        except Exception as error:
+            result.fail(error)
+            return result
+        if here:
+            self._run_here(call, graph, result)
         else:
-            self.pool.start(lambda: self._drive(call, result, self.pool.start))
+            self.pool.start(lambda: self._drive(call, graph, result, self.pool.start))
         return result
 
-    def _run_here(self, call: GraphCall, result: Deferred) -> None:
+    def _run_here(self, call: GraphCall, graph: RegisteredGraph, result: Deferred) -> None:
         caller = CallerQueue(self.pool)
         result.deliver_to(lambda *_: caller.over())
         try:
-            self._drive(call, result, caller.start)
+            self._drive(call, graph, result, caller.start)
             caller.attend()
         except BaseException:  # a keyboard interrupt
             caller.leave()
             raise
-
-    def _run_promptly(self, call: GraphCall, result: Deferred) -> bool:
-        """Runs a step that is over sooner than a thread would wake up; whether it is such a one."""
-        if call.recording is not NOTHING or call.partial:
-            return False
-        try:
-            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
-            if not graph.is_quick():
-                return False
-            result.complete(graph.run_quickly(call))
-        except Exception as error:
-            result.fail(error)
-        return True
 
     def _begin(self, call: GraphCall, graph: RegisteredGraph) -> WorkerStep:
         step = self.steps.open(call.step_id)
@@ -185,10 +178,12 @@ class LocalWorker(Worker):
         step.rendezvous.begin(self.session(call.session).peers, graph.pushes)
         return step
 
-    def _drive(self, call: GraphCall, result: Deferred, start: Callable[[Job], None]) -> None:
+    def _drive(
+        self, call: GraphCall, graph: RegisteredGraph, result: Deferred,
+        start: Callable[[Job], None],
+    ) -> None:  # fmt: skip
         """Runs a step on this thread up to where it has to wait; from there on, by `start`."""
         try:
-            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
             step = self._begin(call, graph)
         except Exception as error:
             result.fail(error)
@@ -259,8 +254,10 @@ class LocalWorker(Worker):
     def push_tensors(
         self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
     ) -> None:
-        with contextlib.suppress(errors.OpError):  # the step is over: the tensors are not needed
+        try:
             self.steps.arrive(step_id, keys, values)
+        except errors.OpError:
+            pass  # the step is over: the tensors are not needed
 
     def _check_incarnation(self, key: str) -> None:
         device, _, rest = key.partition(";")

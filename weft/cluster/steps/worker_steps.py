@@ -109,8 +109,9 @@ class WorkerSteps:
 
         ResourceExhaustedError if that is too much.
         """
-        self._hold(step_id, step, step.rendezvous.held_bytes())
-        step.rendezvous.when_taken(lambda: self.end(step_id))
+        if held := step.rendezvous.held_bytes():
+            self._hold(step_id, step, held)
+        step.rendezvous.when_taken(partial(self.end, step_id))
 
     def arrive(self, step_id: int, keys: Sequence[str], values: Sequence[Any]) -> None:
         """Takes tensors that another task has pushed; holds them if the step has not begun here."""
@@ -124,7 +125,7 @@ class WorkerSteps:
 
     def _hold(self, step_id: int, step: WorkerStep, held: int) -> None:
         with self._lock:
-            if held and self._steps.get(step_id) is step:
+            if self._steps.get(step_id) is step:
                 self._meters.held.take(held)
                 step.held += held
 

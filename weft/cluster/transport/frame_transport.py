@@ -245,11 +245,13 @@ def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException |
             answer = answer()
         except Exception as problem:
             error = problem
-    with contextlib.suppress(Closed):  # the caller is gone
+    try:
         if error is not None:
             channel.send_error(frame.call, *status_of(frame.name, error))
         else:
             channel.send(RESPONSE, frame.call, "", answer)
+    except Closed:
+        pass  # the caller is gone
 
 
 class FrameConnection:

@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -110,7 +110,9 @@ class Channel:
         self._socket = connection
         self._most = most if most is not None else message_limit()
         self._arriving = arriving
-        self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
+        # Not `makefile`, whose reads are functions of Python.
+        raw = io.FileIO(connection.fileno(), closefd=False)
+        self._input = io.BufferedReader(raw, _SMALL)
         self._lock = threading.Lock()
         self._offer: shared_memory.Offer | None = None
         self._pool: shared_memory.Pool | None = None  # once the other end has accepted the offer
@@ -173,7 +175,9 @@ class Channel:
         """The next frame; None if it does not begin to come in time. `Closed` if none will."""
         try:
             while (head := self._input.read(_HEAD.size)) is not None:
-                kind, label, call, size = _HEAD.unpack(self._whole(head, _HEAD.size))
+                if len(head) < _HEAD.size:
+                    head = self._whole(head, _HEAD.size)
+                kind, label, call, size = _HEAD.unpack(head)
                 name = bytes(self._read(label)).decode() if label else ""
                 if size > self._most:
                     return self._refuse(kind, call, name, size, too_large(size, self._most))
@@ -249,7 +253,8 @@ class Channel:
     def _read(self, size: int) -> Chunk:
         """The next `size` bytes of a frame that has begun."""
         if size <= _SMALL:
-            return self._whole(self._input.read(size) or b"", size)
+            data = self._input.read(size) or b""
+            return data if len(data) == size else self._whole(data, size)
         view: memoryview = np.empty(size, np.uint8).data
         at = 0
         while at < size:
@@ -262,7 +267,7 @@ class Channel:
         at = 0
         while at < len(rest):
             at += self._read_into(rest[at:])
-        return data + rest if at else data
+        return data + rest
 
     def _read_into(
         self, view: memoryview, read: Callable[[memoryview], int | None] | None = None

@@ -162,8 +162,8 @@ _RUN, _PUSH = SERVICE.format("Worker", "Run"), SERVICE.format("Worker", "PushTen
 def run_parcel(call: GraphCall) -> list[wire.Chunk]:
     """The request of a whole step, as weft's workers take it."""
     route = call.session, call.graph, tuple(call.fetches)
-    keys = [key for key, _ in call.feeds]
-    return parcels.pack(call.step_id, route, keys, [value for _, value in call.feeds])
+    keys, values = zip(*call.feeds, strict=True) if call.feeds else ((), ())
+    return parcels.pack(call.step_id, route, keys, values)
 
 
 def _run_result(data: wire.Chunk) -> GraphResult:

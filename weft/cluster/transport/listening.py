@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
+import stat
 
 
 def obstacle(host: str, port: int) -> str:
@@ -26,6 +28,23 @@ def obstacle(host: str, port: int) -> str:
     if 0 not in failed:
         return "this machine does not have that address"
     return ""
+
+
+def socket_obstacle(path: str) -> str:
+    """The same, of a socket of the file system. One that a server has left behind is no obstacle.
+
+    Servers take the place of a socket that is there: the one before would lose its clients.
+    """
+    try:
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return "there is a file of that name"
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(path)
+        return "another process is using the socket"
+    except (FileNotFoundError, ConnectionRefusedError):
+        return "" if os.path.isdir(os.path.dirname(path) or ".") else "its folder is not there"
+    except OSError as error:
+        return f"it cannot be used ({error.strerror or error})"
 
 
 def _failure(family: int, address: tuple[object, ...]) -> int:

@@ -128,13 +128,17 @@ class RemoteRendezvous(Rendezvous):
 
     def want(self, keys: Sequence[str], inbox: Inbox) -> None:
         """`inbox` gets the values of other tasks, those that come together in one list."""
+        there: list[tuple[str, Any]] = []
+        missing: list[str] = []
         with self._lock:
             if self._error is not None:
                 raise self._error
-            there = [(key, self._came.pop(key)) for key in keys if key in self._came]
-            here = {key for key, _ in there}
-            missing = [key for key in keys if key not in here]
-            self._inboxes.update(dict.fromkeys(missing, inbox))
+            for key in keys:
+                if key in self._came:
+                    there.append((key, self._came.pop(key)))
+                else:
+                    missing.append(key)
+                    self._inboxes[key] = inbox
         if there:
             inbox.put(there)
         for key in missing:

@@ -168,7 +168,7 @@ def _string_chunks(array: np.ndarray) -> list[Chunk]:
 
 
 def length(chunks: Iterable[Chunk]) -> int:
-    return sum(len(chunk) for chunk in chunks)
+    return sum(map(len, chunks))
 
 
 def read_tensor(data: memoryview) -> np.ndarray:

@@ -24,7 +24,7 @@ from weft.core.nest import levels
 from weft.graph import collection_def
 from weft.graph.constant_value import constant_value
 from weft.graph.meta_graph_parts import op_list
-from weft.graph.op_def import REGISTRY
+from weft.graph.op_def import GRADIENTS, REGISTRY
 from weft.lib.platform import behavior
 from weft.lib.rnn import cells
 from weft.storage.tf_record import RecordReader
@@ -35,6 +35,30 @@ class tf2:
     def enabled() -> bool:
         """Whether the program turned on TensorFlow 2's behavior."""
         return behavior.v2_behavior_enabled()
+
+
+class build_info:
+    """How TensorFlow was built; there is no CUDA that weft was built with."""
+
+    is_cuda_build = is_rocm_build = False
+    cuda_version_number = cudnn_version_number = ""
+
+
+class _GradientRegistry:
+    """The gradients by name: guided backpropagation asks whether its own is there already."""
+
+    _name, _registry = "gradient", GRADIENTS
+
+    def list(self) -> Any:
+        return self._registry.keys()
+
+    def lookup(self, name: str) -> Any:
+        if name not in self._registry:
+            raise LookupError(f"{self._name} registry has no entry for: {name}")
+        return self._registry[name]
+
+
+gradient_registry = _GradientRegistry()
 
 
 class RecordPoller:

@@ -190,7 +190,10 @@ def aggregate_variable(variable: Any, collections: Any) -> Any:
     """The value of a metric's variable over all replicas."""
     from weft.ops.kit.replicas import across_replicas
 
-    return across_replicas(tf.identity, variable)
+    value = across_replicas(tf.identity, variable)
+    if collections:
+        tf.add_to_collections(collections, value)
+    return value
 
 
 def safe_scalar_div(numerator: Any, denominator: Any, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.lib.keras.backend.config import image_data_format
 from weft.lib.keras.layers.windows import op_format as convert_data_format
 
 __all__ = [
@@ -24,7 +25,9 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return lower
 
 
-def normalize_data_format(value: str) -> str:
+def normalize_data_format(value: str | None) -> str:
+    if value is None:
+        value = image_data_format()
     return _one_of("data_format", value, ("channels_first", "channels_last"))
 
 

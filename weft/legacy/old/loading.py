@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from weft.core import flags
+from weft.core import flags, sources
 from weft.core.cache import LEGACY
 from weft.legacy.old import messages, notices, rewriting, users_code
 from weft.legacy.old.python2 import program, translation
@@ -30,6 +30,8 @@ _HERE = os.path.dirname(__file__)
 
 # Whether the program that is run is Python 2: then all of its own files are.
 _program_is_python2 = False
+
+_compiled: set[str] = set()  # files; others were loaded as they are, before `install`
 
 
 def compile_main(source: bytes, file: str) -> CodeType:
@@ -41,7 +43,8 @@ def compile_main(source: bytes, file: str) -> CodeType:
 
 def compile_users(source: bytes, file: str) -> CodeType:
     """The code of one of the user's files."""
-    of_python2 = _program_is_python2 and not users_code.is_installed(file)
+    _compiled.add(file)
+    of_python2 = _is_of_python2(file)
     kept = _kept_as(source, file, of_python2)
     if kept is not None and kept.is_file():
         is_python2, code = marshal.loads(kept.read_bytes())
@@ -54,12 +57,31 @@ def compile_users(source: bytes, file: str) -> CodeType:
     return code
 
 
-def tree_of(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Module, bool]:
+def _is_of_python2(file: str) -> bool:
+    return _program_is_python2 and not users_code.is_installed(file)
+
+
+def read_users(text: str, file: str) -> ast.Module | None:
+    """The tree that one of the user's files was compiled from, for AutoGraph; None of others.
+
+    Comparisons are as they are written: AutoGraph has a meaning of its own for them.
+    """
+    is_file = os.path.isfile(file)
+    if not users_code.is_users(file) or (is_file and file not in _compiled):
+        return None
+    # A file may say how it is encoded, which its text no longer is.
+    source = Path(file).read_bytes() if is_file else text.encode()
+    return tree_of(source, file, _is_of_python2(file), comparisons=False)[0]
+
+
+def tree_of(
+    source: bytes, file: str, is_python2: bool = False, comparisons: bool = True
+) -> tuple[ast.Module, bool]:
     """(the rewritten tree of a file, whether it is a Python 2 file or was said to be one)."""
     tree, is_python2 = translation.parse(source, file, is_python2)
     if is_python2:
         tree = translation.keep_meaning(tree)
-    return rewriting.rewrite(messages.replace_descriptors(tree)), is_python2
+    return rewriting.rewrite(messages.replace_descriptors(tree), comparisons), is_python2
 
 
 def _kept_as(source: bytes, file: str, of_python2: bool) -> Path | None:
@@ -138,5 +160,6 @@ def _taken_over(spec: ModuleSpec) -> ModuleSpec:
 
 def install() -> None:
     """Has the user's files loaded by `UsersLoader`, for the rest of the process."""
+    sources.read_by(read_users)
     if not any(isinstance(finder, UsersFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, UsersFinder())

@@ -26,6 +26,7 @@ _OPERATORS = {
     "Pow": operator.pow, "LShift": operator.lshift, "RShift": operator.rshift,
     "BitOr": operator.or_, "BitXor": operator.xor, "BitAnd": operator.and_,
 }  # fmt: skip
+_SLICES = (slice, type(...))
 
 
 class StandIn(ModuleType):
@@ -169,24 +170,37 @@ def count(value: Any) -> Any:
     return value
 
 
-def equal(one: Any, other: list[Any]) -> Any:
-    """`one == other`; an array and a list that cannot be compared by elements are not equal."""
+def index(value: Any) -> Any:
+    """An index: a list with slices in it as the tuple that it was taken for."""
+    if type(value) is list and any(each is None or isinstance(each, _SLICES) for each in value):
+        if not flags.STRICT:
+            notices.tell(_INDICES)
+            return tuple(value)
+    return value
+
+
+def equal(one: Any, other: Any) -> Any:
+    """`one == other`; arrays that cannot be compared by elements are not equal."""
     return _compared(operator.eq, one, other, False)
 
 
-def unequal(one: Any, other: list[Any]) -> Any:
+def unequal(one: Any, other: Any) -> Any:
     """`one != other`, likewise."""
     return _compared(operator.ne, one, other, True)
 
 
-def _compared(compare: Any, one: Any, other: list[Any], otherwise: bool) -> Any:
+def _compared(compare: Any, one: Any, other: Any, otherwise: bool) -> Any:
     try:
-        return compare(one, other)
+        found = compare(one, other)
     except ValueError:
-        if flags.STRICT or not isinstance(one, np.ndarray):
+        if flags.STRICT or not (isinstance(one, np.ndarray) or isinstance(other, np.ndarray)):
             raise
-    notices.tell(_COMPARED)
-    return otherwise
+        notices.tell(_COMPARED)
+        return otherwise
+    if type(found) is np.ndarray and not found.size and not flags.STRICT:
+        notices.tell(_EMPTY)
+        return False
+    return found
 
 
 def element(value: Any, holder: Any) -> Any:
@@ -263,15 +277,27 @@ _STOPPED = table.Row(
     "name",
 )
 _COMPARED = table.Row(
-    "an array compared with a list of another length",
+    "a comparison of arrays of other lengths",
     "gone since NumPy 1.25",
     "their being unequal",
+    "name",
+)
+_EMPTY = table.Row(
+    "an empty array as a truth value",
+    "gone since NumPy 2.2",
+    "False",
     "name",
 )
 _COUNTS = table.Row(
     "an array of one element as a number of things",
     "gone since NumPy 1.12",
     "x.item()",
+    "name",
+)
+_INDICES = table.Row(
+    "a list of slices as an index",
+    "gone since NumPy 1.23",
+    "tuple(x)",
     "name",
 )
 _INTEGERS = table.Row(

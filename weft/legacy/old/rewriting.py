@@ -24,6 +24,10 @@ _COUNTERS = frozenset({"read", "reshape"})
 _OPENERS = frozenset({"open", "io.open", "codecs.open"})
 # Functions that take a program's text, and what takes their place.
 _COMPILERS = {"exec": "text", "compile": "compiled"}
+# Expressions of indices that may be lists.
+_MAY_BE_LISTS = (ast.Name, ast.List, ast.ListComp, ast.BinOp)
+# Expressions that may be arrays, or be compared with them.
+_MAY_BE_ARRAYS = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List)
 # The integers that fit into every signed type of NumPy's.
 _BYTE = range(-128, 128)
 
@@ -66,9 +70,9 @@ class Imported(ast.NodeVisitor):
             self.paths[alias.asname or alias.name] = f"{module}.{alias.name}"
 
 
-def rewrite(tree: ast.Module) -> ast.Module:
-    """The tree with its uses of old names looked up in the table."""
-    rewriter = Rewriter(Imported(tree), signs.gone_builtins(tree))
+def rewrite(tree: ast.Module, comparisons: bool = True) -> ast.Module:
+    """The tree with its uses of old names looked up in the table, and of old comparisons."""
+    rewriter = Rewriter(Imported(tree), signs.gone_builtins(tree), comparisons)
     tree = rewriter.visit(tree)
     if rewriter.changed:
         add_import(tree, _RUNTIME_MODULE, RUNTIME)
@@ -126,12 +130,13 @@ def dotted(node: ast.AST) -> str | None:
 class Rewriter(ast.NodeTransformer):
     """One pass over a tree."""
 
-    def __init__(self, imported: Imported, gone_builtins: set[str]) -> None:
-        self.imported = imported
+    def __init__(self, imported: Imported, gone_builtins: set[str], comparisons: bool) -> None:
+        self.imported, self._comparisons = imported, comparisons
         self.changed = False
         self._gone_builtins = gone_builtins
         self._guards = self._name_guards = 0
         self._mentions_numpy = "numpy" in imported.roots
+        self._asked: set[ast.Compare] = set()
 
     def _replaced(self, new: Node, old: ast.AST) -> Node:
         self.changed = True
@@ -232,6 +237,14 @@ class Rewriter(ast.NodeTransformer):
             return self._replaced(ast.Constant(node.value.replace("U", "") or "r"), node)
         return node
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """A list of slices, which a file that makes slices may have, was a tuple of them."""
+        self.generic_visit(node)
+        makes_slices = "slice" in self.imported.used
+        if makes_slices and isinstance(node.slice, _MAY_BE_LISTS):
+            node.slice = self._replaced(call("index", node.slice), node.slice)
+        return node
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         form = node.left.value if isinstance(node.left, ast.Constant) else None
@@ -243,14 +256,23 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`rows != []`, of an array, was a question about all of it."""
+        """`rows != []`, of an array, was a question about all of it, as was `if rows == others`."""
         self.generic_visit(node)
+        compares = self._comparisons and isinstance(node.ops[0], ast.Eq | ast.NotEq)
+        if not (self._mentions_numpy and compares):
+            return node
         other = node.comparators[0]
-        is_asked = len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq)
-        if not (self._mentions_numpy and is_asked and isinstance(other, ast.List)):
+        if len(node.ops) > 1 or not (isinstance(other, ast.List) or node in self._asked):
             return node
         function = "equal" if isinstance(node.ops[0], ast.Eq) else "unequal"
         return self._replaced(call(function, node.left, other), node)
+
+    def _visit_question(self, node: Any) -> ast.AST:
+        """A statement or expression that asks whether something is true."""
+        self._asked.update(_compared_in(node.test))
+        return self.generic_visit(node)
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _visit_question
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -348,6 +370,18 @@ class Rewriter(ast.NodeTransformer):
 
     def _bind(self, name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
         return self._replaced(ast.Assign([ast.Name(name, ast.Store())], value), place)
+
+
+def _compared_in(test: ast.AST) -> Iterator[ast.Compare]:
+    """The comparisons of which a question is made, of things that may be arrays."""
+    if isinstance(test, ast.BoolOp):
+        for each in test.values:
+            yield from _compared_in(each)
+    elif isinstance(test, ast.UnaryOp):
+        yield from _compared_in(test.operand)
+    elif isinstance(test, ast.Compare):
+        if all(isinstance(each, _MAY_BE_ARRAYS) for each in (test.left, *test.comparators)):
+            yield test
 
 
 def _is_large(node: ast.expr) -> bool:

@@ -9,6 +9,8 @@ import linecache
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft.core import sources
+
 Definition = ast.FunctionDef | ast.Lambda
 
 _trees: dict[str, tuple[int, ast.Module]] = {}
@@ -50,10 +52,10 @@ def _tree(filename: str, function: Any) -> ast.Module:
 
 def _parsed(text: str, filename: str) -> ast.Module:
     try:
-        return ast.parse(text, filename)
+        return sources.parse(text, filename)
     except SystemError:
         # Python 3.11 loses count of its recursion when another thread parses meanwhile.
-        return ast.parse(text, filename)
+        return sources.parse(text, filename)
     except SyntaxError:
         raise NoSource(f"{filename} cannot be read as Python") from None
 

@@ -96,8 +96,12 @@ class InputLayer:
         self._cols_to_vars = cols_to_vars
         self._template = make_template(name, _joined, create_scope_now_=create_scope_now)
 
-    def __call__(self, features: dict[str, Any]) -> Tensor:
-        return self._template(features, *self._arguments, self._cols_to_vars)
+    def __call__(
+        self, features: dict[str, Any], cols_to_output_tensors: dict[Any, Any] | None = None
+    ) -> Tensor:
+        return self._template(
+            features, *self._arguments, self._cols_to_vars, cols_to_output_tensors
+        )
 
     @property
     def variables(self) -> list[Any]:

@@ -18,6 +18,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec, TypeSpec, type_spec_from_value
+from weft.ops.lists.eager_array import EagerTensorArray
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.state.variables import Variable
 
@@ -229,6 +230,9 @@ def _same_structure(a: Any, b: Any) -> bool:
 
 
 def _converted(leaf: Any) -> Any:
+    """An argument in the form in which functions take it: arrays of tensors as lists."""
+    if isinstance(leaf, EagerTensorArray):
+        return leaf._after(leaf.flow)
     return convert_to_tensor(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 

@@ -16,9 +16,8 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.graph.op_def import raw
-from weft.lib.linalg.algebra import inverse_rules, matmul_rules
 from weft.lib.linalg.base import LinearOperator
-from weft.lib.linalg.util import Hint, always, hints_of
+from weft.lib.linalg.util import Hint, always
 from weft.ops.array import array
 from weft.ops.control import check
 from weft.ops.linalg.linalg import adjoint as adjoint_of
@@ -211,16 +210,3 @@ class LinearOperatorCirculant3D(_Circulant):
     ) -> None:  # fmt: skip
         hints = _hints(is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(spectrum, 3, input_output_dtype, hints, is_square, name)
-
-
-@inverse_rules(LinearOperatorCirculant)
-def _inverse(a: LinearOperatorCirculant) -> LinearOperatorCirculant:
-    return LinearOperatorCirculant(1.0 / a.spectrum, input_output_dtype=a.dtype, **hints_of(a))
-
-
-@matmul_rules(LinearOperatorCirculant, LinearOperatorCirculant)
-def _product(a: LinearOperatorCirculant, b: LinearOperatorCirculant) -> LinearOperatorCirculant:
-    non_singular = True if a.is_non_singular and b.is_non_singular else None
-    return LinearOperatorCirculant(
-        a.spectrum * b.spectrum, input_output_dtype=a.dtype, is_non_singular=non_singular
-    )

@@ -12,6 +12,7 @@ from weft.lib.linalg.algebra import (
     solve_rules,
 )
 from weft.lib.linalg.base import LinearOperator
+from weft.lib.linalg.circulant import LinearOperatorCirculant
 from weft.lib.linalg.dense import LinearOperatorLowerTriangular
 from weft.lib.linalg.identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
 from weft.lib.linalg.inversion import LinearOperatorAdjoint, LinearOperatorInversion
@@ -246,3 +247,29 @@ def _diagonal_quotient(a: Any, b: Any) -> Any:
 def _rows_divided(a: Any, b: Any) -> Any:
     rows = b.to_dense() / array.expand_dims(a.diag, -1)
     return LinearOperatorLowerTriangular(rows, **_commuting(a, b, is_positive_definite=None))
+
+
+# ---- circulant operators ----------------------------------------------------------------------
+# All of them have the same eigenvectors, so that spectra are all there is to compute with. They
+# keep the type of what they act on.
+
+
+@adjoint_rules(LinearOperatorCirculant)
+def _circulant_adjoint(a: Any) -> Any:
+    spectrum = math.conj(a.spectrum) if a.spectrum.dtype.is_complex else a.spectrum
+    return LinearOperatorCirculant(spectrum, input_output_dtype=a.dtype, **hints_of(a))
+
+
+@inverse_rules(LinearOperatorCirculant)
+def _circulant_inverse(a: Any) -> Any:
+    return LinearOperatorCirculant(1.0 / a.spectrum, input_output_dtype=a.dtype, **hints_of(a))
+
+
+@matmul_rules(LinearOperatorCirculant, LinearOperatorCirculant)
+def _circulant_product(a: Any, b: Any) -> Any:
+    return LinearOperatorCirculant(a.spectrum * b.spectrum, a.dtype, **_commuting(a, b))
+
+
+@solve_rules(LinearOperatorCirculant, LinearOperatorCirculant)
+def _circulant_solution(a: Any, b: Any) -> Any:
+    return LinearOperatorCirculant(b.spectrum / a.spectrum, a.dtype, **_commuting(a, b))

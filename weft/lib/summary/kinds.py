@@ -10,7 +10,8 @@ from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
-from weft.lib.summary.write import plugin_metadata, summary_scope, write
+from weft.lib.summary import experimental  # whose summary_scope libraries replace
+from weft.lib.summary.write import plugin_metadata, write
 from weft.ops.array.join import concat, stack
 from weft.ops.array.one_hot_search import one_hot
 from weft.ops.array.repeat import tile
@@ -50,7 +51,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
         ValueError: there is a writer, but no step.
     """
     about = plugin_metadata("scalars", description)
-    with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
+    with experimental.summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
         assert_scalar(data)
         return write(tag, cast(data, dtypes.float32), step, about)
 
@@ -71,7 +72,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
         ValueError: there is a writer, but no step.
     """
     about = plugin_metadata("text", description)
-    with summary_scope(name, "text_summary", [data, step]) as (tag, _):
+    with experimental.summary_scope(name, "text_summary", [data, step]) as (tag, _):
         assert_type(data, dtypes.string)
         return write(tag, data, step, about)
 
@@ -98,7 +99,7 @@ def histogram(
         ValueError: there is a writer, but no step.
     """
     about = plugin_metadata("histograms", description)
-    with summary_scope(name, "histogram_summary", [data, buckets, step]) as (tag, _):
+    with experimental.summary_scope(name, "histogram_summary", [data, buckets, step]) as (tag, _):
         count = _BUCKETS if buckets is None else buckets
         return write(tag, _counted(data, count), step, about)
 
@@ -162,7 +163,7 @@ def image(
         ValueError: there is a writer, but no step.
     """
     about = plugin_metadata("images", description)
-    with summary_scope(name, "image_summary", [data, max_outputs, step]) as (tag, _):
+    with experimental.summary_scope(name, "image_summary", [data, max_outputs, step]) as (tag, _):
         assert_rank(data, 4)
         assert_non_negative(max_outputs)
         images = convert_image_dtype(data, dtypes.uint8, saturate=True)
@@ -202,7 +203,9 @@ def audio(
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
     about = plugin_metadata("audio", description, _WAV)
-    with summary_scope(name, "audio_summary", [data, sample_rate, max_outputs, step]) as (tag, _):
+    with experimental.summary_scope(
+        name, "audio_summary", [data, sample_rate, max_outputs, step]
+    ) as (tag, _):
         assert_rank(data, 3)
         assert_non_negative(max_outputs)
         sounds = convert_to_tensor(data)[:max_outputs]

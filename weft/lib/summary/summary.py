@@ -21,6 +21,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.platform import tf_logging as logging
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.kit.replicas import replica_number
 
 _NOT_IN_NAMES = re.compile(r"[^-/\w\.]")
@@ -214,6 +215,12 @@ def tensor_summary(
     return _summarize(make, name, tensor, collections, family)
 
 
+_NO_MERGING = (
+    "Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary"
+    " instead."
+)
+
+
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
     """One summary with the values of several; their tags must differ.
 
@@ -234,6 +241,7 @@ def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tens
         >>> [value.tag for value in tf.Summary.FromString(session.run(both)).value]
         ['a', 'b']
     """
+    refuse_when_eager(_NO_MERGING)
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         value = raw.MergeSummary(inputs=inputs, name=name)
@@ -262,6 +270,7 @@ def merge_all(
         >>> [v.tag for v in tf.Summary.FromString(session.run(tf.summary.merge_all())).value]
         ['a', 'b']
     """
+    refuse_when_eager(_NO_MERGING)
     found = get_collection(key, scope=scope)
     return merge(found, name=name) if found else None
 

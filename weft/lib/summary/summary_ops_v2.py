@@ -26,9 +26,9 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.graph.stacks import get_default_session
 from weft.graph.tensor import Tensor
+from weft.lib.summary import summary as tags  # whose summary_scope libraries replace
 from weft.lib.summary.event_writers import WRITERS
 from weft.lib.summary.recording import default_writer, record_if, recording
-from weft.lib.summary.summary import summary_scope
 from weft.ops.array.placeholders import placeholder
 from weft.ops.control.cond import smart_cond
 from weft.ops.kit.eager import executing_eagerly
@@ -116,7 +116,7 @@ def _written(
     def record() -> Any:
         # A conditional has a scope of its own; the tag is that of the place of the call.
         inside = name_scope(f"{outer}/" if outer else None)
-        with inside, summary_scope(name, family, values=[tensor]) as (tag, scope):
+        with inside, tags.summary_scope(name, family, values=[tensor]) as (tag, scope):
             with control_dependencies([make(writer._resource, tag, scope)]):
                 return constant(True)
 

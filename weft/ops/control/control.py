@@ -52,7 +52,7 @@ def no_op(name: str | None = None) -> Operation:
     return no_op_(name=name)
 
 
-def group(*inputs: Any, **kwargs: Any) -> Operation:
+def group(*inputs: Any, **kwargs: Any) -> Any:
     """An operation that is done when all of `inputs` are.
 
     Args:
@@ -60,7 +60,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         **kwargs: `name`, of the operation.
 
     Returns:
-        An operation without outputs.
+        An operation without outputs; None in eager execution, where all is done.
 
     Raises:
         TypeError: an input is neither an operation nor a tensor.
@@ -72,6 +72,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         >>> session.run([a, b])
         [np.int32(1), np.int32(2)]
     """
+    if executing_eagerly():
+        return None
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
@@ -232,7 +234,9 @@ def Assert(
         np.float32(2.236068)
     """
     given = {} if summarize is None else {"summarize": summarize}
-    if executing_eagerly() and not condition:
+    if executing_eagerly():
+        if condition:
+            return None
         shown = "\n".join(_shown_now(convert_to_tensor(each), summarize) for each in data)
         message = f"Expected '{condition!s}' to be true. Summarized data: {shown}"
         raise errors.InvalidArgumentError(None, None, message)
@@ -248,5 +252,4 @@ def Assert(
         from weft.ops.control.cond import cond
 
         guarded = cond(condition, no_op, fail, name="AssertGuard")
-        # Eager execution has run one of the two, and gives what it gave.
         return guarded if isinstance(guarded, Operation) else guarded.op

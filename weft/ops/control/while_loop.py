@@ -17,6 +17,7 @@ from weft.ops.control.loop_builder import add_back_edge
 from weft.ops.control.loop_shapes import shape_invariant
 from weft.ops.control.while_context import WhileContext
 from weft.ops.kit.eager import executing_eagerly
+from weft.ops.lists.tensor_array import TensorArray
 
 __all__ = ["WhileContext", "add_back_edge", "while_loop"]
 
@@ -31,9 +32,15 @@ def _loop_now(
         if alone and not isinstance(values, list | tuple):
             values, packed = (values,), True
         nest.assert_same_structure([*loop_vars], [*values])
+    values = nest.map_structure(_result, values, expand_composites=True)
     if counted:
         return values[1]
     return values[0] if packed else values
+
+
+def _result(value: Any) -> Any:
+    """A loop variable as loops return them: a tensor or a TensorArray."""
+    return value if isinstance(value, TensorArray) else convert_to_tensor(value)
 
 
 def while_loop(

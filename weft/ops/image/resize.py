@@ -363,12 +363,13 @@ def resize_nearest_neighbor_grad_(
 )  # fmt: skip
 def resize_area_(xp: Any, images: Any, size: Any, *, align_corners: bool) -> Any:
     height, width = checked_size(images, size, align_corners, False)
-    images = images.astype(F)
     _, rows_in, columns_in, _ = images.shape
-    summed = _weighted(xp, images, _area_taps(columns_in, width, align_corners), 2)
-    summed = _weighted(xp, summed, _area_taps(rows_in, height, align_corners), 1)
-    covered = scale_of(rows_in, height, align_corners) * scale_of(columns_in, width, align_corners)
-    return summed * F(1.0 / float(covered))
+    # A single row or column has no corners to align: pixels would cover nothing of it.
+    rows = rows_in, height, align_corners and rows_in > 1
+    columns = columns_in, width, align_corners and columns_in > 1
+    summed = _weighted(xp, images.astype(F), _area_taps(*columns), 2)
+    summed = _weighted(xp, summed, _area_taps(*rows), 1)
+    return summed * F(1.0 / float(scale_of(*rows) * scale_of(*columns)))
 
 
 # ---- public functions ----------------------------------------------------------------------------

@@ -167,6 +167,12 @@ def executing_eagerly() -> bool:
     return isinstance(get_default_graph(), EagerGraph)
 
 
+def refuse_when_eager(message: str, kind: type[Exception] = RuntimeError) -> None:
+    """Raises an error if operations are computed as they are made."""
+    if executing_eagerly():
+        raise kind(message)
+
+
 class EagerNode:
     """An operation that is computed now, as kernels see it through their context."""
 

@@ -72,7 +72,7 @@ def divide(size: int | None, by: int) -> int | None:
 
 def check_size(dims: Dims) -> Dims:
     """`dims`, unless no integer could number that many elements."""
-    if (s.size(dims) or 0) > np.iinfo(np.int64).max:
+    if (s.size(dims) or 0) >= 1 << 63:
         count = 1
         for size in dims or ():
             before, count = count, count * (size or 0)

@@ -28,6 +28,7 @@ from weft.graph.graph import (
     name_scope,
 )
 from weft.graph.op_def import raw, register_gradient
+from weft.ops.kit.eager import executing_eagerly
 
 _LOG = logging.getLogger("weft")
 
@@ -44,11 +45,7 @@ class TensorArray:
 
     def __new__(cls, *args: Any, handle: Tensor | None = None, **kwargs: Any) -> TensorArray:
         handle = args[_HANDLE] if len(args) > _HANDLE else handle
-        if cls is TensorArray and handle is None and get_default_graph().functional_control_flow:
-            from weft.ops.lists.tensor_list_array import ListTensorArray
-
-            return object.__new__(ListTensorArray)
-        return object.__new__(cls)
+        return object.__new__(_kind() if cls is TensorArray and handle is None else cls)
 
     def __init__(
         self,
@@ -260,6 +257,16 @@ class TensorArray:
     def close(self, name: str | None = None) -> Operation:
         """An operation that lets go of all elements."""
         return raw.TensorArrayCloseV3(self._handle, name=name)
+
+
+def _kind() -> type[TensorArray]:
+    """The class of arrays that are made now, without a handle."""
+    from weft.ops.lists.eager_array import EagerTensorArray
+    from weft.ops.lists.tensor_list_array import ListTensorArray
+
+    if executing_eagerly():
+        return EagerTensorArray
+    return ListTensorArray if get_default_graph().functional_control_flow else TensorArray
 
 
 def _check_given_handle(

@@ -12,6 +12,7 @@ from weft.graph.type_spec import (
     register_type_spec_from_value_converter,
     type_spec_from_value,
 )
+from weft.ops.lists.eager_array import EagerTensorArray
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.lists.tensor_list_array import ListTensorArray
 
@@ -79,5 +80,5 @@ class TensorArraySpec(TypeSpec):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
 
 
-for _kind in (TensorArray, ListTensorArray):
+for _kind in (TensorArray, ListTensorArray, EagerTensorArray):
     register_type_spec_from_value_converter(_kind, TensorArraySpec.from_value)

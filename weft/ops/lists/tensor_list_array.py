@@ -55,14 +55,10 @@ class ListTensorArray(TensorArray):
         return None
 
     def _shape_vector(self) -> np.ndarray:
-        return _shape_vector(self.element_shape)
+        return shape_vector(self.element_shape)
 
     def _after(self, flow: Tensor) -> ListTensorArray:
-        new = object.__new__(ListTensorArray)
-        new._dtype, new._flow = self._dtype, flow
-        new._dynamic_size, new._infer_shape = self._dynamic_size, self._infer_shape
-        new._element_shape, new._colocate_with = self._element_shape, None
-        return new
+        return list_array_like(self, flow)
 
     # ---- writing ----
 
@@ -89,7 +85,7 @@ class ListTensorArray(TensorArray):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             self._check_type(value)
             self._learn_element_shape(value.shape[1:])
-            return self._after(raw.TensorListFromTensor(value, _shape_vector(value.shape[1:])))
+            return self._after(raw.TensorListFromTensor(value, shape_vector(value.shape[1:])))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         with name_scope(name, "TensorArrayScatter", [self._flow, value, indices]):
@@ -106,7 +102,7 @@ class ListTensorArray(TensorArray):
             sizes = casts.cast(lengths, dtypes.int64)
             self._learn_split(whole, constant_value(sizes))
             piece = TensorShape([None]).concatenate(whole.shape[1:])
-            return self._after(raw.TensorListSplit(whole, _shape_vector(piece), sizes))
+            return self._after(raw.TensorListSplit(whole, shape_vector(piece), sizes))
 
     # ---- reading ----
 
@@ -135,7 +131,7 @@ class ListTensorArray(TensorArray):
         rest = TensorShape([None]).concatenate(self.element_shape[1:])
         known = rest if self.element_shape.ndims is not None else self.element_shape
         found, _ = raw.TensorListConcatV2(
-            self._flow, _shape_vector(known), constant([], dtypes.int64),
+            self._flow, shape_vector(known), constant([], dtypes.int64),
             element_dtype=self._dtype, name=name,
         )  # fmt: skip
         if known.ndims is not None:
@@ -155,7 +151,16 @@ class ListTensorArray(TensorArray):
         return raw.NoOp(name=name)
 
 
-def _shape_vector(shape: TensorShape) -> np.ndarray:
+def list_array_like(array: TensorArray, flow: Tensor) -> ListTensorArray:
+    """An array like `array` whose elements are those of a list."""
+    new = object.__new__(ListTensorArray)
+    new._dtype, new._flow = array._dtype, flow
+    new._dynamic_size, new._infer_shape = array._dynamic_size, array._infer_shape
+    new._element_shape, new._colocate_with = array._element_shape, None
+    return new
+
+
+def shape_vector(shape: TensorShape) -> np.ndarray:
     """A shape as operations on lists take it; -1 for what is not known."""
     dims = shape._dims_tuple
     return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], np.int32)

@@ -60,7 +60,7 @@ class Table:
             dtype, inner = self.key_dtype, self.key_shape
         if dtype is dtypes.variant and not outer:
             return values[0]
-        if inner or dtype in (dtypes.string, dtypes.variant):
+        if inner or dtype is dtypes.string or dtype is dtypes.variant:
             out = np.empty((len(values), *inner), dtype.np_storage)
             if values:
                 out[:] = values

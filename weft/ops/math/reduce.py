@@ -25,6 +25,7 @@ from weft.ops.kit.declare import cast_to, conj, is_integer, literal
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.eager import EagerTensor
 from weft.ops.kit.operands import operands
+from weft.ops.kit.row_sums import sum_along
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.target import target_platform
 from weft.ops.math import sequence
@@ -110,8 +111,7 @@ def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype
 
 @by_library
 def _sum(xp: Any, x: Array, **along: Any) -> Array:
-    wider = wide(x)
-    return xp.sum(wider, **along, dtype=wider.dtype).astype(x.dtype)
+    return sum_along(xp, wide(x), **along).astype(x.dtype)
 
 
 @_sum.numpy
@@ -128,7 +128,7 @@ def _product(xp: Any, x: Array, **along: Any) -> Array:
 def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     count = int(np.prod([x.shape[i] for i in axis], dtype=np.int64))
     wider = widest(x) if is_integer(x) else wide(x)
-    total = xp.sum(wider, axis=axis, keepdims=keepdims, dtype=wider.dtype)
+    total = sum_along(xp, wider, axis=axis, keepdims=keepdims)
     if not is_integer(x):
         return (total / literal(total, count)).astype(x.dtype)
     # Rounds toward zero; the mean of nothing is 0.

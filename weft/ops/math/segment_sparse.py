@@ -14,7 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.traits import HOST, known
 from weft.ops.array.array import shape
 from weft.ops.kit.shared import counts_up, invalid
-from weft.ops.kit.value_checks import must_be_within, must_hold
+from weft.ops.kit.value_checks import are_within, is_within, must_be_within, must_hold
 from weft.ops.math.segment import (
     INDEX,
     check_sorted,
@@ -78,9 +78,10 @@ def _(xp: Any, indices: Array, count: int) -> None:
 
 @by_library
 def _check_counted(xp: Any, segment_ids: Array, count: int) -> None:
-    """Checks that segments are sorted and below `count`."""
-    must_be_within(segment_ids, count)
-    must_hold(segment_ids[1:] >= segment_ids[:-1])
+    """Checks that segments are sorted and below `count`: in a program, by one condition."""
+    before = xp.pad(segment_ids[:-1], (1, 0))
+    must_hold((segment_ids >= before) & are_within(segment_ids, count))
+    is_within(segment_ids, count)
 
 
 @_check_counted.numpy

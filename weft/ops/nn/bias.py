@@ -11,6 +11,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array.array import concat, invalid, ones_like, reshape, shape
+from weft.ops.kit.row_sums import sum_along
 from weft.ops.math.reduce import wide
 
 Array = Any
@@ -100,7 +101,7 @@ def bias_add_grad_(xp: Any, out_backprop: Array, *, data_format: str) -> Array:
     kept = _channel_axis(out_backprop.ndim, data_format)
     axes = tuple(i for i in range(out_backprop.ndim) if i != kept)
     g = wide(out_backprop)
-    return xp.sum(g, axis=axes, dtype=g.dtype).astype(out_backprop.dtype)
+    return sum_along(xp, g, axis=axes).astype(out_backprop.dtype)
 
 
 # The axes before the channels, and those after them if there are any.

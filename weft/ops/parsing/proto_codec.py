@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,9 @@ def encode_proto_(
             f"sizes should be batch_size + [len(field_names)].  Saw: {s.show(sizes.shape)} but"
             f" expected: {s.show((*dims, len(fields)))}"
         )
-    counts = np.maximum(sizes.reshape(-1, len(fields)), 0)
-    rows = [value.reshape(-1, value.shape[-1]) for value in values]
+    total = math.prod(dims)
+    counts = np.maximum(sizes.reshape(total, len(fields)), 0)
+    rows = [value.reshape(total, value.shape[-1]) for value in values]
     _check_counts(counts, rows)
     in_order = sorted(range(len(fields)), key=lambda i: fields[i].number)
     out = np.empty(len(counts), object)

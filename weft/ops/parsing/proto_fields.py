@@ -183,13 +183,13 @@ def _known_here(name: str) -> Any:
 
     from weft.protos import example
 
-    package, _, short = name.rpartition(".")
+    package, _, rest = name.partition(".")
     if package != "tensorflow":
         return None
-    if hasattr(example, short):
-        return getattr(example, short).DESCRIPTOR
+    if hasattr(example, rest):
+        return getattr(example, rest).DESCRIPTOR
     try:
-        return descriptor_pool.Default().FindMessageTypeByName(f"tensorboard.{short}")
+        return descriptor_pool.Default().FindMessageTypeByName(f"tensorboard.{rest}")
     except KeyError:
         return None
 

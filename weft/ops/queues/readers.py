@@ -15,6 +15,7 @@ from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import BLOCKING, HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.declare import public
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_objects import Queue
@@ -263,6 +264,10 @@ class ReaderBase:
     """Turns strings from a queue, such as file names, into records (key, value)."""
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False) -> None:
+        refuse_when_eager(
+            "Readers are not supported when eager execution is enabled. Instead, please use"
+            " tf.data to get data into your model."
+        )
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 

@@ -23,7 +23,17 @@ from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
-from weft.graph.traits import DEPRECATED, HOST, HOST_STATE, NO_GRADIENT, XLA, draws
+from weft.graph.traits import (
+    DEPRECATED,
+    HOST,
+    HOST_STATE,
+    NO_GRADIENT,
+    PLAIN,
+    REDRAWS,
+    XLA,
+    Traits,
+    draws,
+)
 from weft.ops.array import array
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
@@ -80,7 +90,7 @@ def _per_output(dims: Shape, attrs: dict[str, Any]) -> int:
 _FLOAT = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: indextype"
 
 
-def _float_op(name: str, draw: Callable[..., Array]) -> Any:
+def _float_op(name: str, draw: Callable[..., Array], traits: Traits = PLAIN) -> Any:
     """Declares an op that fills a shape with floats of one distribution."""
 
     def kernel(xp: Any, rng: Array, shape: np.ndarray, *, dtype: DType) -> Array:
@@ -93,14 +103,14 @@ def _float_op(name: str, draw: Callable[..., Array]) -> Any:
         attrs=_FLOAT,
         shape=given_shape,
         static="shape",
-        traits=draws(_per_output) | NO_GRADIENT,
+        traits=draws(_per_output) | NO_GRADIENT | traits,
     )
     return declare(kernel)
 
 
 random_uniform_ = _float_op("RandomUniform", philox.uniform)
 random_standard_normal_ = _float_op("RandomStandardNormal", philox.normal)
-truncated_normal_ = _float_op("TruncatedNormal", philox.truncated_normal)
+truncated_normal_ = _float_op("TruncatedNormal", philox.truncated_normal, REDRAWS)
 
 
 def integers_shape(c: s.ShapeContext) -> s.Dims:

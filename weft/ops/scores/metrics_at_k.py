@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.core import dtypes
+from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.op_def import raw
@@ -133,6 +134,7 @@ def _at_top_k(what: str, doc: str) -> Callable[..., Metric]:
         values = (predictions_idx, labels, weights)
         with name_scope(name, _at_k_name(what, k, class_id), values) as scope:
             ids = math_ops.cast(predictions_idx, dtypes.int64)
+            s.with_rank_at_least(ids.dims, 2)
             all_labels = _label_sets(labels, ids)
             distinct = _Sets(ids, _distinct(ids, array.ones_like(ids, dtypes.bool)))
             predicted = _of_class(distinct, class_id)

@@ -15,6 +15,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.control.cond import cond
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.kit.replicas import replica_number
 from weft.ops.math import math as math_ops
 from weft.ops.scores.confusion_matrix import remove_squeezable_dimensions
@@ -50,6 +51,14 @@ def publish(
     return metric
 
 
+# What errors call a metric, where that is not its name.
+_OTHER_NAMES = {
+    "average_precision_at_k": "sparse_average_precision_at_k",
+    "precision_at_k": "sparse_precision_at_k",
+    "recall": "recall is not supported",
+}
+
+
 _COLLECTIONS = list(inspect.signature(publish).parameters.values())[1:]
 
 
@@ -68,6 +77,8 @@ def published(
 
     @functools.wraps(compute)
     def metric(*args: Any, **kwargs: Any) -> Metric:
+        told = _OTHER_NAMES.get(metric.__name__, metric.__name__)
+        refuse_when_eager(f"tf.metrics.{told} is not supported when eager execution is enabled.")
         given = arguments(signature, metric.__name__, args, kwargs, defaults=False)
         wanted = {p.name: given.pop(p.name, None) for p in _COLLECTIONS}
         return publish(compute(**given), **wanted)

@@ -29,10 +29,11 @@ def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
                 raise invalid(f"indices[{i}] = {_listed(row)} is {kind}")
 
 
-def _must_ascend(xp: Any, indices: Any, shape: Any) -> None:
+def _must_ascend(indices: Any, shape: Any) -> None:
     """In a program, that coordinates inside the shape come each once, in row-major order."""
     steps = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1]
-    at = xp.sum(indices.astype(np.int64) * steps, axis=1)
+    columns = [indices[:, i].astype(np.int64) * step for i, step in enumerate(steps)]
+    at = sum(columns[1:], columns[0])  # a sum along an axis would be a loop of its own
     must_hold(at[1:] > at[:-1])
 
 
@@ -94,7 +95,7 @@ def _fill(
     """An array of `default` with `values` at `indices`, which ascend if they are `ordered`."""
     must_hold(are_within(indices, shape))
     if ordered:
-        _must_ascend(xp, indices, shape)
+        _must_ascend(indices, shape)
     dense = xp.full(shape, default, dtype=values.dtype)
     return dense.at[tuple(indices.T)].set(values)
 

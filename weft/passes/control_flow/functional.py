@@ -213,7 +213,8 @@ def chosen(
         own = graph.feeds[1:]
     test = is_index(node, i, (args[0], 0))
     made = if_node(node, (test, 0), own, [rest, branch])
-    made.name = f"{node.name}/branch_{i}"
+    # What the node waits for, the conditional around this one has waited for.
+    made.name, made.controls = f"{node.name}/branch_{i}", []
     graph.nodes += [test.inputs[1][0], test, made]
     graph.fetches = [(made, k) for k in range(len(node.dtypes))]
     graph.targets = [made] if has_effect(made) else []

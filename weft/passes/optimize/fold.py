@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from weft.core import dtypes
@@ -23,7 +25,7 @@ def fold(graph: ClientGraph) -> None:
     for node in graph.nodes:
         if any(edge in old for edge in node.inputs):
             node.inputs = [old.get(edge, edge) for edge in node.inputs]
-        values = _values(node)
+        values = computed_early(node, _constant, _MAX_ELEMENTS)
         if values is not None:
             for i, value in enumerate(values):
                 folded = _const_node(node, i, value)
@@ -48,15 +50,25 @@ def _changes_something(node: Node) -> bool:
     return has_effect(node) and not only_looks
 
 
-def _values(node: Node) -> list[np.ndarray] | None:
+def _constant(edge: Edge) -> np.ndarray | None:
+    """The value of a constant; one with control inputs belongs to a loop or a branch."""
+    node, _ = edge
+    return node.attrs["value"] if node.definition is const and not node.controls else None
+
+
+def computed_early(
+    node: Node, known: Callable[[Edge], np.ndarray | None], most: int
+) -> list[np.ndarray] | None:
+    """The outputs of a node that depend on nothing but `known` values and static shapes."""
     kind = node.definition
     if kind.is_constant or kind.stateful or node.controls:
         return None
     if kind.measures and not kind.calls_python:
         return _of_shape(node) if node.inputs else None
-    if any(n.definition is not const or n.controls for n, _ in node.inputs):
-        return None  # a constant with control inputs belongs to a loop or a branch
-    return folded_values(node, [n.attrs["value"] for n, _ in node.inputs], _MAX_ELEMENTS)
+    inputs = [known(edge) for edge in node.inputs]
+    if any(value is None for value in inputs):
+        return None
+    return folded_values(node, [value for value in inputs if value is not None], most)
 
 
 def folded_values(node: Node, inputs: list[np.ndarray], most: int) -> list[np.ndarray] | None:

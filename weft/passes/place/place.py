@@ -32,12 +32,14 @@ class PlaceOptions:
     `improve`: small placements are refined by search.
     `one_task`: of several tasks that a group may run in, it runs in the first by name, so that
     sessions with different graphs, of different masters, agree on where a variable is.
+    `calls_go`: calls of functions are replaced by what they call before a step is placed.
     """
 
     soft: bool = False
     by_type: bool = True
     improve: bool = True
     one_task: bool = False
+    calls_go: bool = False
 
 
 STRICT = PlaceOptions()
@@ -197,7 +199,9 @@ class Groups:
             self._parent[node] = node
             before = pinned.get(node.name, "")
             holds = node.definition.is_handle
-            self._groups[node] = _Group(node.device, kernel_types(node), node, before, holds)
+            goes = options.calls_go and node.definition.calls is not None
+            types = _ALL if goes else kernel_types(node)
+            self._groups[node] = _Group(node.device, types, node, before, holds)
         self._join_colocated()
         self._join_cells()
         self._join_lists()
@@ -289,7 +293,10 @@ class Groups:
         wanted = device_name.merge(one.wanted, two.wanted)
         asked = one.asked_by if one.wanted else two.asked_by
         holds = one.holds or two.holds
-        return _Group(wanted, self._types(a, b), asked, one.pinned or two.pinned, holds)
+        # What holds a resource stays where it is.
+        first = two if two.pinned and two.holds and not one.holds else one
+        pinned = first.pinned or two.pinned
+        return _Group(wanted, self._types(a, b), asked, pinned, holds)
 
     def _softly_merged(self, a: Node, b: Node) -> _Group | None:
         one, two = self._groups[a], self._groups[b]
@@ -315,7 +322,7 @@ class Groups:
     def _allowed(self, group: _Group) -> list[DeviceInfo]:
         if group.pinned:
             kept = [d for d in self.all if d.name == group.pinned]
-            if kept:
+            if kept and kept[0].device_type in group.types:
                 return kept
         matching = self.all.matching(group.wanted)
         allowed = self._near([d for d in matching if d.device_type in group.types])

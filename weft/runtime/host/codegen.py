@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.deferred import Deferred
+from weft.core.quiet import quiet
 from weft.graph.by_library import form_for_numpy
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
@@ -49,7 +50,7 @@ class NodeEmitter(Emitter):
 
     def __init__(self, store: ResourceStore, hold_lock: bool, on_host: bool = False) -> None:
         super().__init__(
-            np=np, lock=store.lock, errstate=np.errstate, asarray=np.asarray, run_one=run_one,
+            np=np, lock=store.lock, quiet=quiet, asarray=np.asarray, run_one=run_one,
             Deferred=Deferred,
         )  # fmt: skip
         self.hold_lock = hold_lock
@@ -65,7 +66,7 @@ class NodeEmitter(Emitter):
         self.lines += [
             "def step(v):",
             "",
-            f"    with errstate(all='ignore'){lock}:",
+            f"    with quiet(){lock}:",
             "        pass",
         ]
 

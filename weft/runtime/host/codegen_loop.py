@@ -15,7 +15,6 @@ from weft.passes.client_graph import Node
 from weft.passes.control_flow.structured_nodes import has_effect
 from weft.runtime.host.codegen_units import (
     UnitEmitter,
-    is_small,
     needed_after,
     size_limits,
     to_host,
@@ -70,7 +69,7 @@ class _Source(UnitEmitter):
         self.add(0, "def loop(state, fixed, count):")
         self.add(1, f"{''.join(x + ', ' for x in self.inputs)} = *state, *fixed")
         self.add(1, "n = count[0]")
-        self.add(1, "with errstate(all='ignore'):")
+        self.add(1, "with quiet():")
         self.add(2, "try:")
         self._condition(3, condition, {*once, *again})
         self._part("b", body)
@@ -147,7 +146,7 @@ class _Source(UnitEmitter):
 def _called(units: Sequence[Any], any_size: bool) -> set[Any]:
     """Regions that are called, not written out: too large for the host, or of unknown size."""
     regions = [unit for unit in units if isinstance(unit, Region)]
-    return {r for r in regions if not is_small(r) or (any_size and size_limits(r))}
+    return {r for r in regions if not r.tiny or (any_size and size_limits(r))}
 
 
 def _unchanged(body: Prepared, variables: int) -> set[int]:

@@ -157,12 +157,7 @@ def _can_be_written(plan: Prepared, may_wait: bool) -> bool:
     """Whether a branch is so small, and its regions have no limits to test."""
     regions = [unit for unit in plan.units if isinstance(unit, Region)]
     follows = plan.in_order or (may_wait and not plan.plan.by_tokens)
-    return follows and all(is_small(r) and not size_limits(r) for r in regions)
-
-
-def is_small(region: Region) -> bool:
-    """Whether all that a region has met so far was done faster on the host."""
-    return bool(region.entries) and region.is_tiny()
+    return follows and all(r.tiny and not size_limits(r) for r in regions)
 
 
 def needed_after(plan: Prepared) -> list[set[int]]:

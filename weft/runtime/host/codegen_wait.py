@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
-from weft.runtime.host.codegen_units import UnitEmitter, is_small, needed_after
+from weft.runtime.host.codegen_units import UnitEmitter, needed_after
 from weft.runtime.xla.region import Region
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ WaitingStep = Callable[[list[Any]], Stop | None]
 
 def waiting_step(plan: Prepared) -> WaitingStep | None:
     """The units of a plan in order; None if one of them is not small enough for the host."""
-    if not all(is_small(unit) for unit in plan.units if isinstance(unit, Region)):
+    if not all(unit.tiny for unit in plan.units if isinstance(unit, Region)):
         return None
     source = UnitEmitter(plan.store, on_host=not plan.nested)
     source.open_step()

@@ -11,6 +11,7 @@ import numpy as np
 from weft.core import dtypes, errors, flags
 from weft.core.errors import raise_from
 from weft.core.exceptions import kind_of, message_of
+from weft.core.quiet import quiet
 from weft.core.step_limits import limits
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import FuncRef
@@ -112,7 +113,7 @@ def run_nodes(nodes: Sequence[HostNode], values: list[Any]) -> None:
     """Runs `nodes` in order over the slots of `values`."""
     item = None
     try:
-        with np.errstate(all="ignore"):
+        with quiet():
             for item in nodes:
                 inputs = [values[i] for i in item.ins]
                 if item.special:
@@ -162,7 +163,7 @@ def run_nodes_observed(nodes: Sequence[HostNode], values: list[Any], observe: Ob
         try:
             inputs = [values[i] for i in item.ins]
             check_expected(item.node, inputs)
-            with np.errstate(all="ignore"), limits.observed(observe):
+            with quiet(), limits.observed(observe):
                 outputs = run_one(item, inputs)
             if flags.CHECK:
                 check_outputs(item.node, outputs)

@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.runtime.host.emitter import Emitter
 from weft.runtime.xla.checks import finder_of_outside
+from weft.runtime.xla.compile import load
 
 # Gives a true value if a check of the program has failed, or it is not for these shapes.
 Step = Callable[[list[Any]], Any]
@@ -71,6 +72,17 @@ def _looks_beforehand(
     return lines
 
 
+def _failed(region: Any) -> str:
+    """Whether a check has failed: in memory, if it is the host's.
+
+    That is ready when the program is, and jax takes ten times as long for `bool`. In eager
+    execution programs run on jax's default device, which may be another.
+    """
+    if region.store.device is None and load().default_backend() != "cpu":
+        return "rest[4]"
+    return "memoryview(rest[4])[()]"
+
+
 def _call(
     source: Emitter, region: Any, entry: Any, inputs: Sequence[str], failed: str
 ) -> list[str]:
@@ -102,8 +114,7 @@ def _call(
         store, looked = source.bind(region.store), source.bind(region)
         changed = f"{store}.shape_epoch != {looked}.looked or {looked}.since != {entry.epoch}"
         lines.insert(0, f"if {changed}: return {failed}")
-    # By its memory, which is ready when the program is: jax takes ten times as long for `bool`.
-    look = [f"if memoryview(rest[4])[()]: return {failed}"] if entry.program.checked else []
+    look = [f"if {_failed(region)}: return {failed}"] if entry.program.checked else []
     put = ["".join(f"{cell}.value, " for cell in written) + "= new"] if written else []
     # If a check has failed, `new` is what was there before, unless shapes differ. To look is to
     # wait; others need not wait with us, unless there is more that must not be done then.

@@ -121,7 +121,7 @@ def _new_step(key: Any, ends: Sequence[Any]) -> Label:
 
 
 def _plan_run(original: Method, recorder: Recorder) -> Method:
-    """Only a step that is one call of a program: of others, the units are recorded."""
+    """Only a step that is one call: of others, the units are recorded."""
 
     def run(self: Plan, feeds: Any, context: Any = NO_CONTEXT) -> Any:
         whole = self.prepared.whole
@@ -131,8 +131,8 @@ def _plan_run(original: Method, recorder: Recorder) -> Method:
         try:
             return original(self, feeds, context)
         finally:
-            label = label_of(whole)
-            recorder.add("program", label[0], start, label[1])
+            kind = "program" if whole.has_program else "interpreted"
+            recorder.add(kind, *_at(start, label_of(whole)))
 
     return run
 

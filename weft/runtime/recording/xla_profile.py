@@ -10,21 +10,26 @@ import functools
 import sys
 import threading
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
 from weft.runtime.recording.recorder import EPOCH, RECORDER, Event
-from weft.runtime.xla.names import nodes_by_instruction
+from weft.runtime.xla.names import nodes_by_instruction, schedule_of
 
 _START = "profile_start_time"  # nanoseconds of the wall clock
 _DEVICE = "/device:"
+_GRAPH = "command_buffer"
 _WINDOW = 0.1  # seconds
 _LATEST = 64  # events that are looked at for whether programs are run
 _SHARE = 0.02  # of the time, that a long recording may cost
 _SECONDS_PER_BYTE = 0.12e-6  # to take and to collect a profile, by its size
 _MOST_BYTES = 64_000_000
+
+
+Kernel = tuple[float, float, str, str]  # began, ended, its name, the name of a row
+Graphs = defaultdict[str, list[Kernel]]  # by program
 
 
 def rest_after(size: int) -> float:
@@ -133,12 +138,15 @@ def read_profile(profile: bytes) -> Iterator[Event]:
     starts = [dict(plane.stats).get(_START) for plane in planes]
     start = next((float(each) for each in starts if each is not None), 0.0)
     for plane in planes:
+        graphs: Graphs = defaultdict(list)
         on_device = plane.name.startswith(_DEVICE)
         for line in plane.lines:
             row = _row(plane.name, line.name)
             for event in line.events:
                 if on_device or not _is_of_the_machinery(event.name):
-                    yield from _operation(event, row, start)
+                    yield from _operation(event, row, start, graphs)
+        for module, kernels in graphs.items():
+            yield from _kernels_of_graphs(module, sorted(kernels))
 
 
 def _is_of_the_machinery(name: str) -> bool:
@@ -152,14 +160,30 @@ def _row(plane: str, line: str) -> str:
     return f"XLA {line.rpartition('/')[0].removeprefix('tf_') or line}"
 
 
-def _operation(event: Any, row: str, start: float) -> Iterator[Event]:
+def _operation(event: Any, row: str, start: float, graphs: Graphs) -> Iterator[Event]:
+    """The event of an instruction; what a GPU ran as a part of a graph is put into `graphs`."""
     stats = dict(event.stats)
     instruction, module = stats.get("hlo_op"), stats.get("hlo_module")
     if instruction and module:
-        detail = _detail(str(module), str(instruction))
         began = (start + event.start_ns) / 1e9 - EPOCH
-        name = detail["node"] or detail["instruction"]
-        yield "op", name, began, began + event.duration_ns / 1e9, row, detail
+        ended = began + event.duration_ns / 1e9
+        if str(instruction).startswith(_GRAPH):
+            graphs[str(module)].append((began, ended, event.name, row))
+        else:
+            yield _event(str(module), str(instruction), began, ended, row)
+
+
+def _kernels_of_graphs(module: str, kernels: list[Kernel]) -> Iterator[Event]:
+    schedule = schedule_of(module)
+    names = [name for _, _, name, _ in kernels]
+    instructions = schedule.instructions_of(names) if schedule is not None else names
+    for (began, ended, name, row), instruction in zip(kernels, instructions, strict=True):
+        yield _event(module, instruction or name, began, ended, row)
+
+
+def _event(module: str, instruction: str, began: float, ended: float, row: str) -> Event:
+    detail = _detail(module, instruction)
+    return "op", detail["node"] or instruction, began, ended, row, detail
 
 
 @functools.lru_cache(65536)

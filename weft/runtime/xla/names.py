@@ -15,13 +15,14 @@ from typing import Any
 from weft.passes.client_graph import Node
 from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.regions.units import Unit
+from weft.runtime.xla.gpu_kernels import Schedule
 from weft.runtime.xla.program_text import nodes_of_instructions
 
 
 class Profile:
-    """Whether a profile is taken: programs that are compiled meanwhile show it every kernel.
+    """Whether a profile is taken: programs that are compiled meanwhile run kernel by kernel.
 
-    Otherwise a GPU is given many kernels as one graph, which is all that a profile sees of them.
+    Otherwise a GPU is given many kernels as one graph (see gpu_kernels.py).
     """
 
     is_on = False
@@ -37,6 +38,11 @@ class _Known:
         self.nodes = nodes
         self.executable: Callable[[], Any] = lambda: None
         self.table: Mapping[str, str] | None = None
+        self.schedule: Schedule | None = None
+
+    def text(self) -> str:
+        executable = self.executable()
+        return executable.as_text() if executable is not None else ""
 
 
 _programs: dict[str, _Known] = {}
@@ -81,7 +87,15 @@ def nodes_by_instruction(module: str) -> Mapping[str, str]:
     if known is None:
         return {}
     if known.table is None:
-        executable = known.executable()
-        text = executable.as_text() if executable is not None else ""
-        known.table = nodes_of_instructions(text, known.nodes)
+        known.table = nodes_of_instructions(known.text(), known.nodes)
     return known.table
+
+
+def schedule_of(module: str) -> Schedule | None:
+    """The order of a program's instructions; None if it is not known."""
+    known = _programs.get(module.removeprefix("jit_"))
+    if known is None:
+        return None
+    if known.schedule is None:
+        known.schedule = Schedule(known.text())
+    return known.schedule

@@ -29,6 +29,7 @@ from weft.runtime.debug import report
 from weft.runtime.devices.huge_pages import use_huge_pages
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.host.codegen import Step, straight_line
+from weft.runtime.host.direct_tiny import direct_tiny_step
 from weft.runtime.host.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.host.program_call import DirectStep, call_site, direct_step
 from weft.runtime.limits import limits
@@ -112,6 +113,9 @@ class Region:
         self.shapes: list[Any] = []
         self.since, self.looked = -1, -1
         self.has_program = False
+        self.compiling = 0.0  # seconds
+        self.tiny = False  # whether it has met something, and did all of that faster on the host
+        self.is_settled = False  # one of the signatures has been run as it will be from now on
         self._lock = threading.Lock()
 
     # ---- choosing ----
@@ -143,6 +147,7 @@ class Region:
         elif entry.tiny:
             self._to_host(values)
             self._tiny_step(values)
+            self.is_settled = True
         elif not self._is_hot(entry, values):
             self._interpret(entry, values)
         else:
@@ -161,15 +166,16 @@ class Region:
         """The whole step of a plan that is nothing but this region, for shapes as in `values`."""
         key = self._signature(values)
         entry = self.entries.get(key)
-        if entry is None or entry.step is None:
+        if entry is None:
             return None
-        assert entry.program is not None
-        if entry.direct is None and not (entry.program.factor or entry.program.reshapes):
+        if entry.direct is not None:
+            return entry.direct
+        program = entry.program if entry.step is not None else None
+        if entry.tiny:
+            entry.direct = direct_tiny_step(self, entry, key, values, feed_slots, fetch_slots)
+        elif program is not None and not (program.factor or program.reshapes):
             entry.direct = direct_step(self, entry, key, feed_slots, fetch_slots)
         return entry.direct
-
-    def is_tiny(self) -> bool:
-        return all(entry.tiny for entry in self.entries.values())
 
     def _signature(self, values: list[Any]) -> Any:
         epoch = self._epoch() if self.cells else 0
@@ -195,6 +201,7 @@ class Region:
 
     def _new_entry(self, key: Any) -> _Entry:
         with self._lock:
+            self.tiny = False
             entry = self.entries.setdefault(key, _Entry(key if self.is_constant else key[0]))
             while len(self.entries) > MAX_PROGRAMS:
                 self.entries.popitem(last=False)
@@ -256,6 +263,7 @@ class Region:
         entry.tiny = self.only_moves or (
             cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
         )
+        self.tiny = all(each.tiny for each in list(self.entries.values()))
 
     def _run_again(self, values: list[Any]) -> None:
         """Interprets what has failed in a program, from the same inputs: the same checks raise.
@@ -311,7 +319,7 @@ class Region:
                 with timed, limits.not_counted():
                     entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
-                    self.has_program = True
+                    self.has_program = self.is_settled = True
 
     def _build(self, values: list[Any], factor: int) -> Program:
         if self.constants_on_device is None:
@@ -326,8 +334,11 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
         )
+        began = time.perf_counter()
         with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
-            return compile_region(self.unit, self.cells, spec, self.store.device)
+            program = compile_region(self.unit, self.cells, spec, self.store.device)
+        self.compiling += time.perf_counter() - began
+        return program
 
     def rngs(self) -> np.ndarray:
         """The states of the region's generators, a row each."""

@@ -21,6 +21,7 @@ from weft.runtime.host.expected_shapes import most_elements
 from weft.runtime.host.interpret import _derefs
 from weft.runtime.resources import Variable
 from weft.runtime.xla.checks import TracedCell
+from weft.runtime.xla.draws import draw_alike
 from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
@@ -53,7 +54,8 @@ class Tracer:
         self.reshapes = False
         self.says_done = False
         self.agree: Callable[[Any], Any] | None = None  # see Span
-        self.largest = Largest(on_host=device.device_type == "CPU")
+        self.on_host = device.device_type == "CPU"
+        self.largest = Largest(on_host=self.on_host)
         self._depth = 0  # how many loops and branches are around what is traced
 
     @property
@@ -91,6 +93,7 @@ class Tracer:
         # The states of all random nodes travel as one array, a row each.
         rngs = [] if rngs is None else list(rngs)
         self.states = dict(zip(self.random_nodes, rngs, strict=False))
+        self.drawn = {} if self.on_host else draw_alike(self.states)
         inner = rngs[len(self.random_nodes) :]
         self.inner_rngs = {
             node.name: self.objects.add(Cell(rng))
@@ -213,7 +216,8 @@ class Tracer:
 
         cell = None if node in self.states else self.inner_rngs[node.name]
         state = self.states[node] if cell is None else cell.state
-        outputs: Sequence[Any] = call(jnp, inputs, state)
+        known = self.drawn.get(node)
+        outputs: Sequence[Any] = call(jnp, inputs, state) if known is None else [known]
         assert node.definition.random is not None
         blocks = node.definition.random(np.shape(outputs[0]), node.attrs)
         if cell is None:

@@ -11,6 +11,7 @@ from weft.client import eager
 from weft.client.process_config import list_logical_devices
 from weft.graph import stacks
 from weft.graph.graph import Graph
+from weft.ops.kit.eager import EagerGraph
 
 DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN = 0, 1
 DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = 2, 3
@@ -61,8 +62,10 @@ def eager_mode() -> Iterator[None]:
 
 @contextlib.contextmanager
 def graph_mode() -> Iterator[None]:
-    """A new graph inside."""
-    with Graph().as_default():
+    """No eager execution inside: the graph that is current there is the one below it."""
+    entered = reversed(stacks.graphs.items)
+    graph = next((each for each in entered if not isinstance(each, EagerGraph)), None)
+    with (graph or stacks.global_graph()).as_default():
         yield
 
 
@@ -81,7 +84,7 @@ def run_test_in_graph_and_eager_modes(
                 if reset_test:
                     self.tearDown()
                     self.setUp()
-            with eager_mode():
+            with Graph().as_default(), eager_mode():
                 test(self, *args, **kwargs)
 
         return both

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.lib.contrib.estimator.annotations import (
+    DNNClassifierWithLayerAnnotations as DNNClassifierWithLayerAnnotations,
+)
+from weft.lib.contrib.estimator.annotations import (
+    DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations,
+)
 from weft.lib.contrib.estimator.rnn import RNNClassifier as RNNClassifier
 from weft.lib.contrib.estimator.rnn import RNNEstimator as RNNEstimator
 from weft.lib.contrib.estimator.tower_optimizer import TowerOptimizer as TowerOptimizer

@@ -69,6 +69,9 @@ from weft.lib.contrib.layers.summaries import summarize_tensor as summarize_tens
 from weft.lib.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from weft.lib.contrib.layers.summaries import summarize_variables as summarize_variables
 from weft.lib.contrib.layers.summaries import summarize_weights as summarize_weights
+from weft.lib.contrib.layers.target_column import binary_svm_target as binary_svm_target
+from weft.lib.contrib.layers.target_column import multi_class_target as multi_class_target
+from weft.lib.contrib.layers.target_column import regression_target as regression_target
 from weft.ops.nn.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.sparse.feature_cross import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 def dense_to_sparse(tensor: _Any, eos_token: _Any = 0, outputs_collections: _Any = None, scope: _Any = None) -> _SparseTensor: ...

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.autodiff.custom_gradient import _variables_between, custom_gradient
-from weft.autodiff.gradients import gradients
+from weft.autodiff.gradients import derivatives
 from weft.graph.graph import Tensor, control_dependencies, get_default_graph
 from weft.lib.contrib.framework.arg_scope import arg_scope, current_arg_scope
 from weft.ops.array import array
@@ -85,7 +85,7 @@ def _recomputed(fn: Callable[..., Any], args: tuple[Any, ...], tupleize: bool) -
             used = _variables_between(get_default_graph(), fresh, outputs)
             if {id(v) for v in used} != {id(v) for v in given}:
                 raise ValueError(_OTHER_VARIABLES)
-            found = gradients(outputs, fresh + given, list(output_grads))
+            found = derivatives(outputs, fresh + given, list(output_grads))
             if tupleize:
                 found = control.tuple_(found)
             of_inputs = found[: len(fresh)]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.autodiff.custom_gradient import custom_gradient
-from weft.autodiff.gradients import gradients
+from weft.autodiff.gradients import derivatives
 from weft.core import nest
 from weft.lib.contrib.layers.recompute import signed
 from weft.lib.layers.base import Layer
@@ -142,9 +142,9 @@ class RevBlock(Layer):
         f_side = [array.stop_gradient(t) for t in self.f_side_input]
         fx2 = _applied(self.f[i], x2_stop, f_side)
         x1 = y1 - fx2
-        through_g, *of_g = gradients(gy1, [y1_stop, *g_vars, *g_side], grad_y2)
+        through_g, *of_g = derivatives(gy1, [y1_stop, *g_vars, *g_side], grad_y2)
         grad_x1 = grad_y1 + through_g
-        through_f, *of_f = gradients(fx2, [x2_stop, *f_vars, *f_side], grad_x1)
+        through_f, *of_f = derivatives(fx2, [x2_stop, *f_vars, *f_side], grad_x1)
         grad_x2 = through_f + grad_y2
         split_f, split_g = len(f_vars), len(g_vars)
         result = (

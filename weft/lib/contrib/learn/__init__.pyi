@@ -18,6 +18,7 @@ from weft.lib.contrib.learn.canned import LinearEstimator as LinearEstimator
 from weft.lib.contrib.learn.canned import LinearRegressor as LinearRegressor
 from weft.lib.contrib.learn.canned import infer_real_valued_columns_from_input as infer_real_valued_columns_from_input
 from weft.lib.contrib.learn.canned import infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn
+from weft.lib.contrib.learn.dynamic_rnn_estimator import DynamicRnnEstimator as DynamicRnnEstimator
 from weft.lib.contrib.learn.estimator import BaseEstimator as BaseEstimator
 from weft.lib.contrib.learn.estimator import Estimator as Estimator
 from weft.lib.contrib.learn.estimator import Evaluable as Evaluable

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from weft.graph.tensor import Tensor
@@ -33,6 +35,9 @@ LEARNING_RATE = 0.05
 INPUT_SLICE_BYTES = 64 << 20
 
 _dropout = dropout
+
+Watcher = Callable[[Any, Any, dict[Any, Tensor]], None]
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher of inputs", default=None)
 
 
 def add_layer_summary(value: Any, tag: str) -> None:
@@ -94,9 +99,26 @@ def dnn_logit_fn_builder(
 
 def input_of(features: Any, feature_columns: Any) -> Tensor:
     """All columns side by side."""
+    layer: Any
+    outputs: dict[Any, Tensor] = {}
     if is_feature_column_v2(feature_columns):
-        return DenseFeatures(feature_columns, name="input_layer")(features)
-    return InputLayer(feature_columns, name="input_layer", create_scope_now=False)(features)
+        layer = DenseFeatures(feature_columns, name="input_layer")
+    else:
+        layer = InputLayer(feature_columns, name="input_layer", create_scope_now=False)
+    net = layer(features, cols_to_output_tensors=outputs)
+    if (watch := _watcher.get()) is not None:
+        watch(features, feature_columns, outputs)
+    return net
+
+
+@contextmanager
+def watched_inputs(watch: Watcher) -> Iterator[None]:
+    """Inside, `watch` is called with the features of each input, its columns and their outputs."""
+    token = _watcher.set(watch)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 def model_fn_of(

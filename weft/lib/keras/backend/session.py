@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.client import process_config
 from weft.client.session import Session
 from weft.core import dtypes
 from weft.graph import stacks
@@ -66,7 +67,7 @@ def _session_of(graph: Graph) -> Session:
     state = state_of(graph)
     with _making:
         if state.session is None:
-            state.session = Session(graph=graph)
+            state.session = Session(graph=graph, config=process_config.softly_placed())
             _own.add(state.session)
             _known.sessions.add(state.session)
         return state.session

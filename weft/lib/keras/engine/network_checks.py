@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.shapes import Dimension
 from weft.lib.keras.engine.history import history_of
 from weft.lib.platform import tf_logging as logging
 
@@ -67,7 +68,8 @@ def _check_batch_sizes(inputs: list[Any]) -> None:
 def static_batch_size(layer: Any) -> int | None:
     """The batch size that an input, or the input of a first layer, was given."""
     shape, _ = input_shape_and_dtype(layer)
-    return None if shape is None else shape[0]
+    size = None if shape is None else shape[0]
+    return size.value if isinstance(size, Dimension) else size
 
 
 def input_shape_and_dtype(layer: Any) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from weft.lib.keras.engine.training_endpoint import Endpoint
 from weft.lib.keras.engine.training_fit import TrainingFit
 from weft.lib.keras.engine.training_functions import TrainingFunctions, feeds_learning_phase
 from weft.lib.keras.engine.training_inputs import TrainingInputs
-from weft.lib.keras.engine.training_replicas import strategy_of
+from weft.lib.keras.engine.training_replicas import check_for_strategy, strategy_of
 from weft.lib.platform import tf_logging as logging
 
 _DYNAMIC = (
@@ -62,6 +62,7 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
                 "`distribute` argument in compile is not available: create and compile the model"
                 " under `with strategy.scope():` instead."
             )
+        check_for_strategy(self, sample_weight_mode, weighted_metrics, target_tensors)
         self._set_optimizer(optimizer)
         self.loss, self.loss_weights = loss or {}, loss_weights
         self.sample_weight_mode = sample_weight_mode

@@ -11,6 +11,7 @@ from weft.lib.keras.callbacks import (
     make_logs,
     set_callback_parameters,
 )
+from weft.lib.keras.engine.training_replicas import scope_of
 from weft.lib.keras.engine.training_results import Metrics, Predictions
 from weft.lib.keras.engine.training_sources import OutOfData
 from weft.lib.platform import tf_logging as logging
@@ -79,7 +80,8 @@ class Loop:
     def run(self) -> Any:
         """The history of a training, else what the last epoch gave."""
         try:
-            results = self._epochs()
+            with scope_of(self.model):
+                results = self._epochs()
         except BaseException:
             # A generator may be stuck: an interrupt of the program must not wait for it.
             self.source.close(SECONDS_TO_END)

@@ -6,6 +6,7 @@ What is fed is a batch for all of them: each takes its rows, and the losses coun
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from weft.core import nest
@@ -16,6 +17,7 @@ from weft.lib.distribute.context import has_strategy, in_cross_replica_context
 from weft.lib.distribute.values import PerReplica
 from weft.lib.keras.backend import function, symbolic_learning_phase
 from weft.lib.keras.backend.phase import learning_phase_scope
+from weft.lib.keras.backend.symbolic import eager_program
 from weft.lib.keras.engine import training_losses, training_metrics
 from weft.lib.keras.engine.layer_nodes import mask_of
 from weft.lib.keras.engine.training_endpoint import Part
@@ -37,6 +39,37 @@ def strategy_of(model: Any) -> Any:
         if strategy is not None:
             return strategy if strategy.extended._runs_in_replicas else None
     return None
+
+
+def scope_of(model: Any) -> AbstractContextManager[Any]:
+    """The scope of a model's strategy, where it has one: callbacks act on all replicas."""
+    strategy = None if has_strategy() else strategy_of(model)
+    return nullcontext() if strategy is None else strategy.scope()
+
+
+def check_for_strategy(
+    model: Any, sample_weight_mode: Any, weighted_metrics: Any, target_tensors: Any
+) -> None:
+    """An error if a model is compiled for a strategy with what strategies do not support."""
+    if not has_strategy() or not in_cross_replica_context():
+        return
+    by = "is not supported with tf.distribute.Strategy."
+    if sample_weight_mode:
+        raise NotImplementedError(f"sample_weight_mode {by}")
+    if weighted_metrics:
+        raise NotImplementedError(f"weighted_metrics {by}")
+    if target_tensors:
+        raise ValueError(f"target_tensors {by}")
+    if model.run_eagerly:
+        raise ValueError(
+            "We currently do not support enabling `run_eagerly` with distribution strategy."
+        )
+    if eager_program() is None and not (model.built and model.inputs and model.outputs):
+        raise ValueError(
+            "We currently do not support distribution strategy with a `Sequential` model that is "
+            "created without `input_shape`/`input_dim` set in its first layer or a subclassed "
+            "model."
+        )
 
 
 class ReplicaSteps:

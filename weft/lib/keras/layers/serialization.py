@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.utils.generic import deserialize_keras_object
+from weft.lib.platform.behavior import v2_behavior_enabled
 
 L = TypeVar("L", bound=Layer)
 # Names that files of other versions have for the same thing.
@@ -35,10 +36,21 @@ def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
     name = config["class_name"]
     return deserialize_keras_object(
         {**config, "class_name": _RENAMED.get(name, name)},
-        module_objects=layer_classes() | _REGISTERED,
+        module_objects=layer_classes() | _later() | _REGISTERED,
         custom_objects=custom_objects,
         printable_module_name="layer",
     )
+
+
+def _later() -> dict[str, type]:
+    """The layers that TensorFlow 2 declares differently, if a program asked for its behavior."""
+    if not v2_behavior_enabled():
+        return {}
+    from weft.lib.keras.layers import normalization_v2, recurrent_v2
+
+    names = ("GRU", "GRUCell", "LSTM", "LSTMCell")
+    found = {name: getattr(recurrent_v2, name) for name in names}
+    return found | {"BatchNormalization": normalization_v2.BatchNormalization}
 
 
 @functools.cache

@@ -51,7 +51,7 @@ class _Decay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Tensor:
         rate, *rest = self._arguments.values()
-        return self._function(rate, step, *rest)
+        return decay.rate_now(self._function, rate, step, *rest)
 
     def get_config(self) -> dict[str, Any]:
         return dict(self._arguments)
@@ -97,7 +97,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         step = convert_to_tensor(step)
         kind = step.dtype.base_dtype
         boundaries = [casts.cast(b, kind) for b in convert_n_to_tensor(self.boundaries)]
-        return decay.piecewise_constant(step, boundaries, self.values, self.name)
+        return decay.rate_now(decay.piecewise_constant, step, boundaries, self.values, self.name)
 
     def get_config(self) -> dict[str, Any]:
         return {"boundaries": self.boundaries, "values": self.values, "name": self.name}

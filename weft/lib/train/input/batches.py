@@ -16,11 +16,18 @@ from weft.lib.train.input.sparse_batch import merged, restored
 from weft.ops.array.partition import dynamic_partition
 from weft.ops.control.cond import smart_cond
 from weft.ops.control.control import no_op
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.math.casts import cast
 from weft.ops.math.elementwise import maximum
 from weft.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, QueueBase
 
 Tensors = Any  # a list of tensors, or a dictionary of them
+
+
+NO_QUEUES = (
+    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use"
+    " tf.data to ingest data into your model instead."
+)
 
 
 def fifo(dynamic_pad: bool) -> Callable[..., QueueBase]:
@@ -143,6 +150,7 @@ def batches_of(
     """Batches of a queue that is filled with `given`: one set of tensors for that many threads, or
     (`threads` None) several, each for a thread of its own. `least` are kept in the queue."""
     lists = _as_lists(given) if threads is None else [as_list(given)]
+    refuse_when_eager(NO_QUEUES, ValueError)
     with name_scope(name, default, [*_flat(lists), keep_input]) as scope:
         if threads is not None and least is not None and capacity <= least:
             raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {least}.")

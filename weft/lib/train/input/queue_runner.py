@@ -19,6 +19,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.stacks import get_default_session
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.sessions.coordinator import Coordinator
+from weft.ops.kit.eager import refuse_when_eager
 from weft.protos.queues import QueueRunnerDef
 
 
@@ -74,6 +75,10 @@ class QueueRunner:
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ) -> None:
+        refuse_when_eager(
+            "QueueRunners are not supported when eager execution is enabled. Instead, please use"
+            " tf.data to get data into your model."
+        )
         if queue_runner_def:
             if queue or enqueue_ops:
                 raise ValueError("queue_runner_def and queue are mutually exclusive.")
@@ -268,6 +273,7 @@ def start_queue_runners(
         A list of threads.
 
     Raises:
+        RuntimeError: eager execution is on.
         ValueError: there is no default session.
         TypeError: `sess` is no session.
 
@@ -281,6 +287,7 @@ def start_queue_runners(
         >>> coordinator.request_stop()
         >>> coordinator.join(threads)
     """
+    refuse_when_eager("Queues are not compatible with eager execution.")
     if sess is None:
         sess = get_default_session()
         if not sess:

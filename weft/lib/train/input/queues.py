@@ -14,13 +14,14 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.tensor import Tensor
-from weft.lib.train.input.batches import Tensors, batches_of, fifo, report_fill
+from weft.lib.train.input.batches import NO_QUEUES, Tensors, batches_of, fifo, report_fill
 from weft.lib.train.input.queue_runner import QueueRunner, add_queue_runner
 from weft.ops.array.gather import gather
 from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import shape as shape_of
 from weft.ops.array.shape import size
 from weft.ops.control.control import Assert
+from weft.ops.kit.eager import refuse_when_eager
 from weft.ops.math.elementwise import greater
 from weft.ops.math.sequence import range as range_of
 from weft.ops.queues.queues import FIFOQueue, QueueBase, RandomShuffleQueue
@@ -73,6 +74,7 @@ def input_producer(
     cancel_op: Any = None,
 ) -> QueueBase:
     """A queue that a runner fills with the rows of `input_tensor`, shuffled in every epoch."""
+    refuse_when_eager(NO_QUEUES)
     with name_scope(name, "input_producer", [input_tensor]):
         rows = convert_to_tensor(input_tensor, name="input_tensor")
         shape = rows.shape[1:].merge_with(element_shape)

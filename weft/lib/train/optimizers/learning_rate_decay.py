@@ -1,12 +1,16 @@
-"""Learning rates that fall as the global step grows."""
+"""Learning rates that fall as the global step grows.
+
+In eager execution they are functions without arguments, which give the rate of the step that is.
+"""
 
 from __future__ import annotations
 
+import functools
 import math as _math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
@@ -14,6 +18,7 @@ from weft.graph.convert import constant, convert_n_to_tensor, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.control.case import case
 from weft.ops.control.cond import cond
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.math import math
 from weft.ops.random import random
 
@@ -44,11 +49,32 @@ def _schedule(name: str, learning_rate: Any) -> Iterator[_Schedule]:
         yield _Schedule(scope, convert_to_tensor(learning_rate, name="initial_learning_rate"))
 
 
+_Decay = TypeVar("_Decay", bound=Callable[..., Any])
+
+
+def _by_the_step(function: _Decay) -> _Decay:
+    """Decorator: in eager execution the rate is computed whenever it is asked for."""
+
+    @functools.wraps(function)
+    def decay(*args: Any, **kwargs: Any) -> Any:
+        later = functools.partial(function, *args, **kwargs)
+        return later if executing_eagerly() else later()
+
+    return cast(_Decay, decay)
+
+
+def rate_now(decay: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
+    """The rate that a decay gives for the step as it is now."""
+    rate = decay(*args, **kwargs)
+    return cast(Tensor, rate() if executing_eagerly() else rate)
+
+
 def _require(global_step: Any, message: str) -> None:
     if global_step is None:
         raise ValueError(message)
 
 
+@_by_the_step
 def exponential_decay(
     learning_rate: Any,
     global_step: Any,
@@ -83,12 +109,15 @@ def exponential_decay(
         return math.multiply(s.rate, math.pow(factor, passed), name=s.scope)
 
 
+@_by_the_step
 @with_parameters_of(exponential_decay)
 def natural_exp_decay(decay_rate: Any, **arguments: Any) -> Tensor:
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
-    return exponential_decay(decay_rate=math.exp(math.negative(decay_rate)), **arguments)
+    factor = math.exp(math.negative(decay_rate))
+    return rate_now(exponential_decay, decay_rate=factor, **arguments)
 
 
+@_by_the_step
 @with_parameters_of(exponential_decay)
 def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -> Tensor:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
@@ -99,6 +128,7 @@ def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -
         return math.divide(s.rate, math.add(one, math.multiply(factor, passed)), name=s.scope)
 
 
+@_by_the_step
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
     """`values[i]` while `x` is above boundary i - 1 and not above boundary i."""
     x_tensor = convert_to_tensor(x)
@@ -138,6 +168,7 @@ def _always(value: Tensor) -> Any:
     return lambda: value
 
 
+@_by_the_step
 def polynomial_decay(
     learning_rate: Any,
     global_step: Any,
@@ -183,6 +214,7 @@ def polynomial_decay(
         return math.add(math.multiply(s.rate - end, left), end, name=s.scope)
 
 
+@_by_the_step
 def cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -199,6 +231,7 @@ def cosine_decay(
         return math.multiply(s.rate, (1 - alpha) * wave + alpha)
 
 
+@_by_the_step
 def cosine_decay_restarts(
     learning_rate: Any,
     global_step: Any,
@@ -234,6 +267,7 @@ def _waves_passed(done: Tensor, growth: Tensor) -> Tensor:
     return math.log(1.0 - done * (1.0 - growth)) / math.log(growth)
 
 
+@_by_the_step
 def linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -254,6 +288,7 @@ def linear_cosine_decay(
         return math.multiply(s.rate, (alpha + linear) * wave + beta, name=s.scope)
 
 
+@_by_the_step
 def noisy_linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,
