@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.core.deferred import Deferred, Ends
+from weft.core.waiting import take
 from weft.runtime.frames import Frame, Iteration
 from weft.runtime.limits import deadline_error
 from weft.runtime.tasks import Task
@@ -96,7 +97,7 @@ class Inbox(Mailbox):
         event: Arrival | errors.OpError
         try:
             left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-            event = self.get(timeout=left)
+            event = take(self._arrived, left)
             return event
         except queue.Empty:
             raise self._too_late() from None

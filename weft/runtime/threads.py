@@ -6,6 +6,8 @@ import queue
 import threading
 from collections.abc import Callable
 
+from weft.core.waiting import take
+
 Job = Callable[[], None]
 _IDLE_SECONDS = 30.0
 
@@ -37,7 +39,7 @@ class CallerQueue:
         """Runs jobs until it is over; calls `late()` when there was none in the time left."""
         while True:
             try:
-                job = self._jobs.get(timeout=time_left())
+                job = take(self._jobs, time_left())
             except queue.Empty:
                 late()
                 continue

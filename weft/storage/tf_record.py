@@ -310,7 +310,7 @@ class TFRecordWriter:
 
     def write(self, record: Any) -> None:
         """Adds one record."""
-        file = self._open_file()
+        file = self._file or self._open_file()
         data = record if type(record) is bytes else compat.as_bytes(record)
         framed = b"".join((_header(len(data)), data, _CRC.pack(_masked(_crc32c(data)))))
         if self._deflater is None:

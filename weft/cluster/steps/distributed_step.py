@@ -26,6 +26,7 @@ from weft.cluster.steps.partition_def import WorkerGraph
 from weft.cluster.transport import outcome, wire
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.core.waiting import take
 from weft.runtime.limits import RunningSteps
 
 # A worker that was told to end a step and does not answer is not waited for any longer than this.
@@ -194,7 +195,7 @@ class StepRun:
         """Waits for the next sign; False when there was none in time."""
         try:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            self._signs.get(timeout=left)
+            take(self._signs, left)
         except queue.Empty:
             return False
         return True

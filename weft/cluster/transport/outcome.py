@@ -12,6 +12,7 @@ from typing import Any
 from weft.cluster.interfaces import Worker
 from weft.core import errors, flags
 from weft.core.deferred import Deferred
+from weft.core.waiting import take
 
 
 def known(value: Any) -> Deferred:
@@ -124,7 +125,7 @@ def wait(result: Deferred, deadline: float | None = None) -> Any:
     result.deliver_to(lambda *pair: arrived.put(pair))
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
     try:
-        value, error = arrived.get(timeout=left)
+        value, error = take(arrived, left)
     except queue.Empty:
         result.cancel()
         raise _too_late() from None

@@ -116,7 +116,10 @@ class SummaryToEventTransformer:
         event.wall_time = time.time()
         if step is not None:
             event.step = int(step)
-        self.event_writer.add_event(event)
+        self._open_writer().add_event(event)
+
+    def _open_writer(self) -> Any:
+        return self.event_writer
 
 
 class SessionEventWriter:
@@ -214,10 +217,6 @@ class FileWriter(SummaryToEventTransformer):
                 stacklevel=3,
             )
         return self.event_writer
-
-    def _add_event(self, event: Any, step: Any) -> None:
-        self._open_writer()
-        super()._add_event(event, step)
 
     def add_event(self, event: Any) -> None:
         """Adds an `Event` as it is."""

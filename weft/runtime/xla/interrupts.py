@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from weft.core import errors
+from weft.core.waiting import NAP
 from weft.runtime.limits import Step
 
 T = TypeVar("T")
@@ -34,7 +35,8 @@ def interruptible(work: Callable[[], T]) -> T:
     thread = _Work(work)
     try:
         thread.start()
-        thread.done.wait()
+        while not thread.done.wait(NAP):
+            pass
         thread.join()
     except BaseException:
         _leave(thread)
