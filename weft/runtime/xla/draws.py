@@ -26,7 +26,8 @@ def draw_alike(states: Mapping[Node, Any]) -> dict[Node, Any]:
     for node in states:
         shape = node.inputs[0][0] if node.definition.redraws else None
         if shape is not None and shape.definition.is_constant:
-            groups[node.type, node.dtypes[0], shape.attrs["value"].tobytes()].append(node)
+            dims = tuple(shape.attrs["value"].tolist())
+            groups[node.type, node.dtypes[0], dims].append(node)
     found: dict[Node, Any] = {}
     for nodes in groups.values():
         elements = size(nodes[0].dims[0])
