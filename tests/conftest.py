@@ -10,9 +10,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-# Before weft reads its switches: verify every stage; keep out of the user's compile cache.
+# Before weft reads its switches: verify every stage; keep out of the user's compile cache. What XLA
+# compiles, also in processes that tests start, is kept in the checkout for the next run.
 os.environ.setdefault("WEFT_CHECK", "1")
 os.environ.setdefault("WEFT_CACHE", "0")
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", os.path.abspath(f"{__file__}/../../.pytest_cache/compiled")
+)
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.02")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 
 import numpy as np
 import pytest
