@@ -230,7 +230,7 @@ def test_list_inputs() -> None:
     assert first.op.get_attr("N") == 2 and second.dtype == tf.float32
     mixed = raw.Mixed([1.0, 2, b"a"])
     assert [t.dtype for t in mixed] == [tf.float32, tf.int32, tf.string]
-    with pytest.raises(TypeError, match="Expected list for 'x' argument to 'Same' Op"):
+    with pytest.raises(TypeError, match="Expected list for 'x' argument to 'same' Op, not"):
         raw.Same(1.0)
     with pytest.raises(ValueError, match="length 1 shorter than minimum length 2"):
         raw.Same([1.0])
@@ -291,7 +291,7 @@ def test_attr_values() -> None:
     assert raw.Test().get_attr("h").unknown_rank
     with pytest.raises(ValueError, match="string 'Z' not in"):
         raw.Test(p="Z")
-    with pytest.raises(TypeError, match="Expected list for attr l"):
+    with pytest.raises(TypeError, match="Expected list for 'l' argument to 'test' Op, not 3"):
         raw.Test(l=3)
 
 

@@ -16,7 +16,7 @@ from weft.graph.arguments import bind, convert_inputs
 from weft.graph.attr_values import normalize
 from weft.graph.graph import Graph, graph_of
 from weft.graph.kernel_call import list_length
-from weft.graph.op_def import ArgDef, OpDef
+from weft.graph.op_def import ArgDef, AttrDef, OpDef
 from weft.graph.tensor import Tensor
 
 
@@ -153,12 +153,19 @@ def _given_attrs(definition: OpDef, given: dict[str, Any]) -> dict[str, Any]:
         attr = definition.attrs.get(key)
         if attr is None:
             raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
-        if value is not None or attr.kind == "shape":
+        if value is not None or attr.kind == "shape" or _is_required(definition, attr):
             attrs[key] = normalize(definition, attr, value)
     if not given.keys() >= inputs:
         missing = next(arg.name for arg in definition.input_args if arg.name not in given)
         raise TypeError(f"No argument for input {missing} of Op {definition.name}")
     return attrs
+
+
+def _is_required(definition: OpDef, attr: AttrDef) -> bool:
+    """Whether an attribute may not be None: it has no default, and no input says what it is."""
+    if attr.has_default or not attr.kind.endswith(("int", "float", "bool", "string", "int)")):
+        return False
+    return all(arg.number_attr != attr.name for arg in definition.input_args)
 
 
 def bind_types(definition: OpDef, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.dtypes import DType
-from weft.graph.attr_values import check_allowed
+from weft.graph.attr_values import check_allowed, python_name
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import ArgDef, OpDef
 from weft.graph.tensor import Tensor
@@ -46,31 +46,31 @@ def _convert_one(definition: OpDef, arg: ArgDef, value: Any, attrs: dict[str, An
             f"Expected {dtype.name} passed to parameter '{arg.name}' of op '{definition.name}', got"
             f" {value!r} of type '{type(value).__name__}' instead. Error: {error}"
         ) from None
-    except ValueError as error:
-        if dtype is None or not _is_dtype_mismatch(value, dtype):
+    except ValueError:
+        try:
+            found = _observed(value)
+        except ValueError as error:
+            failed = f"Tried to convert '{arg.name}' to a tensor and failed. Error: {error}"
+            raise ValueError(failed) from None
+        if dtype is None or found == dtype.base_dtype:
             raise
-        raise _mismatch(definition, arg, _dtype_of(value), dtype, attrs) from error
+        raise _mismatch(definition, arg, found, dtype, attrs) from None
     bind(definition, arg, tensor, attrs)
     return tensor
 
 
-def _dtype_of(value: Any) -> DType | None:
+def _observed(value: Any) -> DType:
+    """The type that a value has by itself; an error if it cannot become a tensor."""
     found = getattr(value, "dtype", None)
-    return found.base_dtype if isinstance(found, DType) else None
-
-
-def _is_dtype_mismatch(value: Any, dtype: DType) -> bool:
-    found = _dtype_of(value)
-    return found is not None and found != dtype.base_dtype
+    if not isinstance(found, DType):
+        found = convert_to_tensor(value).dtype
+    return found.base_dtype
 
 
 def _mismatch(
-    definition: OpDef, arg: ArgDef, found: DType | None, wanted: DType, attrs: dict[str, Any]
+    definition: OpDef, arg: ArgDef, found: DType, wanted: DType, attrs: dict[str, Any]
 ) -> TypeError:
-    text = (
-        f"Input '{arg.name}' of '{definition.name}' Op has type"
-        f" {found.name if found else '?'} that does not match"
-    )
+    text = f"Input '{arg.name}' of '{definition.name}' Op has type {found.name} that does not match"
     if arg.type is not None:
         return TypeError(f"{text} expected type of {wanted.base_dtype.name}.")
     other = next((a for a in definition.input_args if a.type_attr == arg.type_attr), arg)
@@ -84,14 +84,18 @@ def _convert_list(
 ) -> list[Tensor]:
     if not isinstance(values, (list, tuple)):
         raise TypeError(
-            f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {values}."
+            f"Expected list for '{arg.name}' argument to '{python_name(definition)}' Op, not"
+            f" {values!r}."
         )
     if arg.type_list_attr is not None:
         asked = attrs.get(arg.type_list_attr) or [None] * len(values)
-        tensors = [
-            convert_to_tensor(v, dtype=t, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
-            for i, (v, t) in enumerate(zip(values, asked, strict=True))
-        ]
+        try:
+            tensors = [
+                convert_to_tensor(v, dtype=t, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
+                for i, (v, t) in enumerate(zip(values, asked, strict=True))
+            ]
+        except (TypeError, ValueError):
+            raise _unfit(definition, arg, values, "are invalid") from None
         attrs[arg.type_list_attr] = [t.dtype.base_dtype for t in tensors]
         _check_length(definition, arg, arg.type_list_attr, len(tensors))
         return tensors
@@ -104,25 +108,23 @@ def _convert_homogeneous(
     dtype, hint = _wanted(definition, arg, attrs)
     if dtype is None:
         dtype = next((t.dtype.base_dtype for t in values if isinstance(t, Tensor)), None)
-    tensors: list[Tensor] = []
-    for i, value in enumerate(values):
-        try:
-            tensor = convert_to_tensor(
+    try:
+        tensors = [
+            convert_to_tensor(
                 value, dtype=dtype, name=f"{arg.name}_{i}", preferred_dtype=hint, as_ref=arg.is_ref
             )
-        except ValueError:
-            kinds = [getattr(_dtype_of(v), "name", "<NOT CONVERTIBLE TO TENSOR>") for v in values]
-            if all(k == kinds[0] for k in kinds) and dtype is None:
-                raise
-            raise _uneven(definition, arg, kinds) from None
-        dtype = dtype or tensor.dtype.base_dtype
-        tensors.append(tensor)
+            for i, value in enumerate(values)
+        ]
+    except (TypeError, ValueError):
+        raise _uneven(definition, arg, values, attrs) from None
+    if len({tensor.dtype.base_dtype for tensor in tensors}) > 1:
+        raise _uneven(definition, arg, values, attrs)
     assert arg.number_attr is not None
     count = attrs.setdefault(arg.number_attr, len(tensors))
     if count != len(tensors):
         raise ValueError(
-            f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} must"
-            f" match length {count} of argument '{arg.number_attr}'."
+            f"List argument '{arg.name}' to '{python_name(definition)}' Op with length"
+            f" {len(tensors)} must match length {count} of argument '{_counted(definition, arg)}'."
         )
     _check_length(definition, arg, arg.number_attr, len(tensors))
     if tensors:
@@ -130,11 +132,33 @@ def _convert_homogeneous(
     return tensors
 
 
-def _uneven(definition: OpDef, arg: ArgDef, kinds: list[str]) -> TypeError:
-    wanted = f"do not match expected type {arg.type.name}" if arg.type else "don't all match"
+def _counted(definition: OpDef, arg: ArgDef) -> str | None:
+    """The argument whose length is that of `arg` too: the first; else the attribute itself."""
+    alike = [other.name for other in definition.input_args if other.number_attr == arg.number_attr]
+    return arg.number_attr if alike[0] == arg.name else alike[0]
+
+
+def _uneven(definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any]) -> TypeError:
+    if arg.type is not None:
+        return _unfit(definition, arg, values, f"do not match expected type {arg.type.name}")
+    known = attrs.get(arg.type_attr or "")
+    if known is None:
+        return _unfit(definition, arg, values, "don't all match")
+    inferred = f"do not match type {known.name} inferred from earlier arguments"
+    return _unfit(definition, arg, values, inferred)
+
+
+def _unfit(definition: OpDef, arg: ArgDef, values: Any, fault: str) -> TypeError:
+    """Tells the types of a list in which not all are what they should be."""
+    kinds = []
+    for value in values:
+        try:
+            kinds.append(_observed(value).name)
+        except (TypeError, ValueError):
+            kinds.append("<NOT CONVERTIBLE TO TENSOR>")
     return TypeError(
         f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types"
-        f" [{', '.join(kinds)}] that {wanted}."
+        f" [{', '.join(kinds)}] that {fault}."
     )
 
 

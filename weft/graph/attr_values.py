@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ def normalize(definition: OpDef, attr: AttrDef, value: Any) -> Any:
     """`value` as the plain Python form attributes are kept in; checks what the op allows."""
     if attr.kind.startswith("list("):
         if not isinstance(value, (list, tuple)):
-            raise TypeError(f"Expected list for attr {attr.name}, got {value!r}.")
+            raise TypeError(
+                f"Expected list for '{attr.name}' argument to '{python_name(definition)}' Op, not"
+                f" {value!r}."
+            )
         found: Any = [_normalize(attr, attr.kind[5:-1], item) for item in value]
         if attr.minimum is not None and len(found) < attr.minimum:
             raise ValueError(
@@ -52,6 +56,11 @@ def check_allowed(definition: OpDef, attr: AttrDef, item: Any, parameter: str) -
     )
 
 
+def python_name(definition: OpDef) -> str:
+    """What TensorFlow calls the function of an op, in errors too: conv2d_backprop_input."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", definition.name).lower()
+
+
 # Kinds of attributes that only values of some types will do for.
 _FORMS: dict[str, Any] = {
     "int": (int, lambda v: hasattr(v, "__int__") and not isinstance(v, str | bytes)),
@@ -64,9 +73,12 @@ _FORMS: dict[str, Any] = {
 def _normalize(attr: AttrDef, kind: str, value: Any) -> Any:
     if kind in _FORMS:
         convert, fits = _FORMS[kind]
-        if not fits(value):
-            raise TypeError(f"Expected {kind} for argument '{attr.name}' not {value!r}.")
-        return convert(value)
+        try:
+            if fits(value):
+                return convert(value)
+        except (TypeError, ValueError):
+            pass  # as an array of several is no int
+        raise TypeError(f"Expected {kind} for argument '{attr.name}' not {value!r}.")
     if kind == "type":
         return dtypes.as_dtype(value).base_dtype
     if kind == "shape":

@@ -143,7 +143,7 @@ def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
         if array.dtype.names:  # a quantized structure
             return array
         return array
-    if wanted is dtypes.string:
+    if wanted is dtypes.string and array.size:
         raise TypeError(f"Expected string, got an array of {array.dtype} instead.")
     if array.dtype.names:
         array = array.view(wanted.np_storage)

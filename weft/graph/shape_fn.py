@@ -68,6 +68,14 @@ class ShapeContext:
 
         return constant_value_as_dims(self._op.inputs[i])
 
+    def shape_from(self, i: int) -> Dims:
+        """The same, of an input that is to be a shape."""
+        dims = self.partial(i)
+        for dim in dims or ():
+            if dim is not None and dim < 0:
+                raise ValueError(f"Invalid value in tensor used for shape: {dim}")
+        return dims
+
 
 # ---- helpers on dims --------------------------------------------------------------------------
 
@@ -238,7 +246,7 @@ def from_value(i: int) -> Rule:
     """The output's shape is the value of input `i`."""
 
     def rule(c: ShapeContext) -> Any:
-        dims = c.partial(i)
+        dims = c.shape_from(i)
         return dims if c.num_outputs == 1 else [dims] * c.num_outputs
 
     return rule

@@ -93,7 +93,11 @@ def _unique_along(x: Any, axis: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 def _unique_vector(c: ShapeContext) -> list[Dims]:
     s.with_rank(c.dims(0), 1)
-    return [(None,), c.dims(0), (None,)][: c.num_outputs]
+    return [(None,), c.dims(0)]
+
+
+def _unique_and_counts(c: ShapeContext) -> list[Dims]:
+    return [(None,), c.dims(0), (None,)]
 
 
 def _unique_slices(c: ShapeContext) -> list[Dims]:
@@ -153,7 +157,7 @@ def unique_v2_(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
     inputs="x: T",
     outputs="y: T, idx: out_idx, count: out_idx",
     attrs=_UNIQUE_ATTRS,
-    shape=_unique_vector,
+    shape=_unique_and_counts,
     traits=HOST,
 )
 def unique_with_counts_(xp: Any, x: Any, *, out_idx: DType) -> Any:

@@ -201,7 +201,7 @@ def _uniform(shape: Any, value: Any, dtype: DType, name: str) -> Tensor:
 
 
 def _concrete_dims(shape: Any) -> tuple[int, ...]:
-    if isinstance(shape, np.ndarray):
+    if isinstance(shape, np.ndarray) and shape.ndim <= 1:
         shape = shape.reshape(-1).tolist()
     dims = dims_of(shape)
     if not s.known(dims):

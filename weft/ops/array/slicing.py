@@ -18,7 +18,7 @@ from weft.ops.kit.shared import as_array, invalid, is_concrete, known_numbers, s
 
 
 def _sliced(c: ShapeContext) -> Dims:
-    (count,) = s.with_rank(s.merge(c.dims(1), c.dims(2)), 1)
+    (count,) = s.with_rank(s.merge(s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1)), 1)
     dims = c.dims(0) if count is None else s.with_rank(c.dims(0), count)
     sizes = c.value(2)
     if sizes is None:

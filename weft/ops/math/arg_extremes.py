@@ -52,13 +52,11 @@ def _position(name: str, find: str, ignored: float) -> OpDef:
         static="dimension",
     )
     def position(xp: Any, input: Array, dimension: np.ndarray, *, output_type: DType) -> Array:
-        axis, count = int(dimension), max(input.ndim, 1)
+        axis, count = int(dimension), input.ndim
         if not -count <= axis < count:
             raise invalid(f"Expected dimension in the range [{-count}, {count}), but got {axis}")
-        if input.ndim and not input.shape[axis]:
+        if not input.shape[axis]:
             raise invalid(f"Reduction axis {axis} is empty in shape {s.show(input.shape)}")
-        if not input.ndim:
-            return xp.zeros((), output_type.np_storage)
         found = _place(xp, input, axis % count, find, ignored)
         return found.astype(output_type.np_storage)
 

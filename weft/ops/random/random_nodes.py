@@ -51,7 +51,7 @@ Shape = tuple[int, ...]
 
 def given_shape(c: s.ShapeContext) -> s.Dims:
     s.with_rank(c.dims(0), 1)
-    return c.partial(0)
+    return c.shape_from(0)
 
 
 def _given_shape_then(c: s.ShapeContext) -> s.Dims:

@@ -38,6 +38,7 @@ class _Reader:
 
 def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
     """float64 [samples, n] for `alpha` of shape [n]: Marsaglia and Tsang's method."""
+    shape = alpha.size, samples
     alpha = np.repeat(alpha.astype(np.float64), samples)
     cursor = np.arange(alpha.size, dtype=np.uint64) * np.uint64(RESERVED)
     result = np.empty(alpha.size)
@@ -64,7 +65,7 @@ def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
         scaled = done[below_one[done]]
         result[scaled] *= uniforms.take(scaled) ** (1 / alpha[scaled])
         pending[done] = False
-    return result.reshape(-1, samples).T
+    return result.reshape(shape).T
 
 
 # ---- Poisson -------------------------------------------------------------------------------------
@@ -78,6 +79,7 @@ def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarra
 
     Where all would be over it, and TensorFlow draws for ever, they are `highest`.
     """
+    shape = rate.size, samples
     rate = np.repeat(rate.astype(np.float64), samples)
     first = np.arange(rate.size, dtype=np.uint64) * np.uint64(RESERVED)
     result = rate.copy()  # what remains where the rate is infinite or not a number
@@ -86,7 +88,7 @@ def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarra
     small, large = rate < 10, (rate >= 10) & (rate < np.inf) & ~hopeless
     result[small] = _knuth(rng, first[small], rate[small])
     result[large] = _hormann(rng, first[large], rate[large], highest)
-    return result.reshape(-1, samples).T
+    return result.reshape(shape).T
 
 
 def _knuth(rng: ndarray, first: ndarray, rate: ndarray) -> ndarray:

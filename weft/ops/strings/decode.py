@@ -16,7 +16,6 @@ from weft.core import errors
 from weft.core.dtypes import DType
 from weft.core.expansion import inflate
 from weft.graph import shape_fn as s
-from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
@@ -95,7 +94,6 @@ def decode_raw(
     given = deprecated_alias("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
-    given = convert_to_tensor(given, name="bytes")
     return raw.DecodeRaw(given, out_type=out_type, little_endian=little_endian, name=name)
 
 
