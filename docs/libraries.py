@@ -3,9 +3,9 @@
 FOLDER has a folder NAME-VERSION for each library, with one or more files of reports: a line of JSON
 for each test (`test`, `when`, `outcome`, `message`). Reasons are taken over from the page as it is;
 a test that failed and has none there is given its message, to be replaced by a reason. Tests whose
-reason begins with "needs" cannot run here, and do not count in the share that passes. A library that
-has no folder keeps its counts and its table. What stands before and after the part that is written
-stays as it is.
+reason begins with "needs" cannot run here, and do not count in the share that passes. A library
+that has no folder keeps its counts and its table. What stands before and after the part that is
+written stays as it is.
 """
 
 from __future__ import annotations
