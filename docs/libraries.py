@@ -3,8 +3,9 @@
 FOLDER has a folder NAME-VERSION for each library, with one or more files of reports: a line of JSON
 for each test (`test`, `when`, `outcome`, `message`). Reasons are taken over from the page as it is;
 a test that failed and has none there is given its message, to be replaced by a reason. Tests whose
-reason begins with "needs" cannot run here, and do not count in the share that passes. What stands
-before and after the part that is written stays as it is.
+reason begins with "needs" cannot run here, and do not count in the share that passes. A library
+that has no folder keeps its counts and its table. What stands before and after the part that is
+written stays as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from pathlib import Path
 
 PAGE = Path(__file__).with_suffix(".md")
 _ROW = re.compile(r"^\| `(?P<test>[^`]+)` \| (?P<reason>.*) \|$", re.MULTILINE)
+_COUNTS = re.compile(
+    r"^\| (?P<name>\S+ \S+) \|(?P<numbers>( \d+ \|){4}) [\d.]+ % \|$", re.MULTILINE
+)
+_SECTION = re.compile(r"^## (?P<name>.+)\n\n(?P<table>(\|.*\n)+)", re.MULTILINE)
+_KINDS = "passed", "failed", "needs", "skipped"
 _BEGIN = "\n<!-- From here on, this page is written by docs/libraries.py. -->\n"
 _END = "\n<!-- Up to here, this page is written by docs/libraries.py. -->\n"
 
@@ -35,19 +41,31 @@ def outcomes(folder: Path) -> Outcomes:
     return found
 
 
-def tables(libraries: dict[str, Outcomes], reasons: dict[str, str]) -> str:
-    """The counts, and for each library a table of what failed."""
+def tables(libraries: dict[str, Outcomes], written: str) -> str:
+    """The counts, and for each library a table of what failed; `written` is what stood there."""
+    reasons = {row["test"]: row["reason"] for row in _ROW.finditer(written)}
+    counts = {row["name"]: _read(row["numbers"]) for row in _COUNTS.finditer(written)}
+    failures = {each["name"]: each["table"].splitlines() for each in _SECTION.finditer(written)}
+    counts |= {name: _counted(found, reasons) for name, found in libraries.items()}
+    failures |= {name: list(_failures(found, reasons)) for name, found in libraries.items()}
     columns = "library", "passed", "failed", "cannot run here", "skipped", "share"
     lines = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
-    counts = {name: _counted(found, reasons) for name, found in libraries.items()}
+    names = sorted(counts, key=str.lower)
     counts["all"] = sum(counts.values(), Counter())
-    for name, of in counts.items():
-        numbers = " | ".join(str(of[kind]) for kind in ("passed", "failed", "needs", "skipped"))
+    for name in (*names, "all"):
+        of = counts[name]
+        numbers = " | ".join(str(of[kind]) for kind in _KINDS)
         share = 100 * of["passed"] / max(1, of["passed"] + of["failed"])
         lines.append(f"| {name} | {numbers} | {share:.1f} % |")
-    for name, found in libraries.items():
-        lines += _failures(name, found, reasons)
+    for name in names:
+        if failures.get(name):
+            lines += ["", f"## {name}", "", *failures[name]]
     return "\n".join(["", *lines, ""])
+
+
+def _read(numbers: str) -> Counter[str]:
+    """The counts of a row of the page."""
+    return Counter(dict(zip(_KINDS, map(int, re.findall(r"\d+", numbers)), strict=True)))
 
 
 def _counted(found: Outcomes, reasons: dict[str, str]) -> Counter[str]:
@@ -58,28 +76,22 @@ def _counted(found: Outcomes, reasons: dict[str, str]) -> Counter[str]:
     )
 
 
-def _failures(name: str, found: Outcomes, reasons: dict[str, str]) -> Iterator[str]:
+def _failures(found: Outcomes, reasons: dict[str, str]) -> Iterator[str]:
     failed = {test: message for test, (outcome, message) in found.items() if outcome == "failed"}
     if not failed:
         return
-    yield from ("", f"## {name}", "", "| test | reason |", "| --- | --- |")
+    yield from ("| test | reason |", "| --- | --- |")
     for test, message in failed.items():
         first = message.partition("\n")[0].replace("|", "/")[:160]
         yield f"| `{test}` | {reasons.get(test, first)} |"
 
 
 def main(folder: str) -> None:
-    text = PAGE.read_text()
-    reasons = {row["test"]: row["reason"] for row in _ROW.finditer(text)}
-    reports = sorted((each for each in Path(folder).iterdir() if each.is_dir()), key=_by_name)
+    before, begin, rest = PAGE.read_text().partition(_BEGIN)
+    written, end, after = rest.partition(_END)
+    reports = [each for each in Path(folder).iterdir() if each.is_dir()]
     libraries = {" ".join(each.name.rsplit("-", 1)): outcomes(each) for each in reports}
-    before, begin, written = text.partition(_BEGIN)
-    after = "".join(written.partition(_END)[1:])
-    PAGE.write_text(before + begin + tables(libraries, reasons) + after)
-
-
-def _by_name(folder: Path) -> str:
-    return folder.name.lower()
+    PAGE.write_text(before + begin + tables(libraries, written) + end + after)
 
 
 if __name__ == "__main__":

@@ -145,3 +145,38 @@ def test_namespaces_of_keras_at_the_top() -> None:
     assert v2.metrics.Mean is tf.keras.metrics.Mean
     assert v2.optimizers.Adam is tf.keras.optimizers.Adam
     assert not hasattr(tf.keras.losses, "Reduction")
+
+
+def _row(*args: Any, **kwargs: Any) -> list[float]:
+    with tf.Session() as session:
+        return session.run(v2.image.resize(*args, **kwargs))[0, :, 0].tolist()
+
+
+def test_resize_takes_pixels_by_their_centres() -> None:
+    row = np.array([[[1], [3]]], np.float32)
+    assert _row(row, [1, 4]) == [1.0, 1.5, 2.5, 3.0]
+    assert _row(row, [1, 4], "nearest") == [1.0, 1.0, 3.0, 3.0]
+    assert _row(row, [1, 1], v2.image.ResizeMethod.AREA) == [2.0]
+    image = v2.image.resize(np.ones([1, 4, 4, 3], np.uint8), [2, 8], "lanczos3")
+    assert (image.dtype, image.shape.as_list()) == (tf.float32, [1, 2, 8, 3])
+    same = v2.image.resize(np.ones([4, 4, 3], np.uint8), [4, 4])
+    assert (same.dtype, same.op.type) == (tf.float32, "Squeeze")
+
+
+def test_antialias_takes_a_wider_kernel_where_the_image_gets_smaller() -> None:
+    row = np.array([[[0], [0], [0], [8], [0], [0], [0], [0]]], np.float32)
+    assert _row(row, [1, 2]) == [0.0, 0.0]
+    # A triangle that reaches four pixels to either side of 2.0, where the pixel is 1.5 away.
+    assert _row(row, [1, 2], antialias=True)[0] == pytest.approx(8 * 2.5 / 14)
+
+
+def test_resize_refuses_other_methods() -> None:
+    with pytest.raises(ValueError, match="Resize method is not implemented: cubic"):
+        v2.image.resize(np.ones([1, 2, 1]), [1, 4], "cubic")
+
+
+def test_resize_with_pad_keeps_proportions() -> None:
+    framed = v2.image.resize_with_pad(np.ones([1, 2, 1], np.float32), 4, 4, antialias=True)
+    with tf.Session() as session:
+        rows = session.run(framed)[:, :, 0]
+    np.testing.assert_allclose(rows, [[0] * 4, [1] * 4, [1] * 4, [0] * 4], rtol=1e-6)

@@ -137,6 +137,9 @@ _PLACES = {
     "Variable": "weft.api.compat_v2.Variable",
     "name_scope": "weft.api.compat_v2.name_scope",
     "where": "weft.where_v2",
+    "image.ResizeMethod": "weft.ops.image.scaling_v2.ResizeMethod",
+    "image.resize": "weft.ops.image.scaling_v2.resize",
+    "image.resize_with_pad": "weft.ops.image.scaling_v2.resize_with_pad",
     "keras.backend.name_scope": "weft.api.compat_v2.name_scope",
     "keras.initializers.GlorotNormal": "weft.keras.initializers.glorot_normal",
     "keras.initializers.GlorotUniform": "weft.keras.initializers.glorot_uniform",
@@ -162,7 +165,7 @@ _INNER = frozenset({"keras.backend", "keras.initializers", "keras.layers", "kera
 _OF_KERAS = frozenset("initializers losses metrics optimizers".split())
 # What is not the same and not here, and what programs look for to see that this is TensorFlow 1.
 _ONLY_IN_1 = frozenset(
-    "image.resize Session InteractiveSession app contrib flags get_variable gfile"
+    "Session InteractiveSession app contrib flags get_variable gfile"
     " keras.backend.get_session keras.backend.set_session keras.layers.CuDNNGRU"
     " keras.layers.CuDNNLSTM global_variables layers logging placeholder reset_default_graph variable_scope".split()
 )

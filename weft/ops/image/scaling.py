@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes
@@ -81,26 +82,41 @@ def resize_images(
         >>> tf.image.resize_images(tf.ones([1, 4, 4, 3]), [2, 8]).shape.as_list()
         [1, 2, 8, 3]
     """
-    with name_scope(name, "resize", [images, size]):
-        images = convert_to_tensor(images, name="images")
-        rank = images.shape.ndims
-        if rank is None:
-            raise ValueError("'images' contains no shape.")
-        if rank not in (3, 4):
-            raise ValueError("'images' must have either 3 or 4 dimensions.")
-        if rank == 3:
-            images = array.expand_dims(images, 0)
-        size = _size(size)
-        if preserve_aspect_ratio:
-            size = _within(size, images)
-        wanted = constant_value_as_shape(size).as_list()
-        if None not in wanted and images.shape.as_list()[1:3] == wanted:
-            return from_batch(images, rank == 4)
+
+    def by_method(batch: Tensor, size: Tensor) -> Tensor:
         if method not in _METHODS:
             raise ValueError("Resize method is not implemented.")
-        resized = getattr(raw, _METHODS[method])(images, size, align_corners=align_corners)
-        resized.set_shape([None, *wanted, None])
-        return from_batch(resized, rank == 4)
+        return getattr(raw, _METHODS[method])(batch, size, align_corners=align_corners)
+
+    with name_scope(name, "resize", [images, size]):
+        return resized(images, size, by_method, preserve_aspect_ratio, skip_if_same=True)
+
+
+def resized(
+    images: Any,
+    size: Any,
+    resize: Callable[[Tensor, Tensor], Tensor],
+    preserve_aspect_ratio: bool,
+    skip_if_same: bool,
+) -> Tensor:
+    """One image or a batch, by `resize` of a batch to a height and width."""
+    images = convert_to_tensor(images, name="images")
+    rank = images.shape.ndims
+    if rank is None:
+        raise ValueError("'images' contains no shape.")
+    if rank not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    if rank == 3:
+        images = array.expand_dims(images, 0)
+    size = _size(size)
+    if preserve_aspect_ratio:
+        size = _within(size, images)
+    wanted = constant_value_as_shape(size).as_list()
+    if skip_if_same and None not in wanted and images.shape.as_list()[1:3] == wanted:
+        return from_batch(images, rank == 4)
+    made = resize(images, size)
+    made.set_shape([None, *wanted, None])
+    return from_batch(made, rank == 4)
 
 
 def _size(size: Any) -> Tensor:
@@ -198,6 +214,12 @@ def resize_image_with_pad(
     align_corners: bool = False,
 ) -> Tensor:
     """Resized without a change of proportions, in the middle of a black target."""
+    resize = partial(resize_images, method=method, align_corners=align_corners)
+    return padded(image, target_height, target_width, resize)
+
+
+def padded(image: Any, target_height: Any, target_width: Any, resize: Callable[..., Any]) -> Tensor:
+    """`image`, by `resize` as large as its proportions allow, in the middle of a black target."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, was_batch, _ = _targets(image, target_height, target_width)
         _, height, width, _ = dimensions(image, rank=4)
@@ -211,6 +233,7 @@ def resize_image_with_pad(
             math.maximum(0, math.cast(math.floor((t - d) / 2), dtypes.int32))
             for t, d in zip(targets, scaled, strict=True)
         ]
-        resized = resize_images(image, new_size, method, align_corners=align_corners)
-        padded = pad_to_bounding_box(resized, margins[0], margins[1], target_height, target_width)
-        return from_batch(padded, was_batch)
+        framed = pad_to_bounding_box(
+            resize(image, new_size), margins[0], margins[1], target_height, target_width
+        )
+        return from_batch(framed, was_batch)
