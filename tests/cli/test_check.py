@@ -47,6 +47,17 @@ def test_a_program_that_runs_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"weft run {path}" in shown
 
 
+def test_a_package_whose_files_import_one_another_by_name(tmp_path: Path) -> None:
+    """Only Python 2 finds them, unless the program says where to look."""
+    path = write(tmp_path, "train.py", "from net.core import x\n")
+    write(tmp_path, "net/__init__.py", "")
+    write(tmp_path, "net/memory.py", "size = 1\n")
+    write(tmp_path, "net/core.py", "from memory import size\nx = size / 2\n")
+    assert {each.path.name for each in check(tmp_path).python2} >= {"train.py", "core.py"}
+    path.write_text("import sys\nsys.path.append('net')\nfrom net.core import x\n")
+    assert not check(tmp_path).python2
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -67,6 +78,7 @@ def test_a_program_that_runs_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
         ("import tensorflow as tf\n'tf.nope'  # tf.nope\ntf.nope = 1\n", []),
         ("import tensorflow as tf\nself.tf.nope\n", []),
         ("from tensorflow.contrib.layers.python.layers import utils\nutils.smart_cond\n", []),
+        ("import tensorflow as tf\ntf.logging._logger\ntf.nn.rnn_cell._linear\n", []),
         # Expected by the program itself.
         ("try:\n  from tensorflow import nope\nexcept ImportError:\n  nope = None\nnope.x\n", []),
         ("import tensorflow as tf\nif tf.__version__ > '2':\n  tf.nope\nelse:\n  tf.nope\n", []),

@@ -26,6 +26,9 @@ def test_words(tmp_path: Path) -> None:
     processor.save(str(tmp_path / "v"))
     again = learn.preprocessing.VocabularyProcessor.restore(str(tmp_path / "v"))
     assert len(again.vocabulary_) == 9
+    lines = learn.preprocessing.VocabularyProcessor(4)
+    rows = [row.tolist() for row in lines.fit_transform([b"a b\n", "b \u00e9".encode()])]
+    assert rows == [[1, 2, 0, 0], [2, 3, 0, 0]]
     rare = learn.preprocessing.VocabularyProcessor(5, min_frequency=1)
     assert list(rare.fit_transform(texts))[1].tolist() == [1, 0, 0, 1, 2]
 

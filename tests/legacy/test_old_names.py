@@ -152,6 +152,8 @@ VALUES: list[tuple[str, Any]] = [
     ("(lambda a: (a.itemset(1, 7), a.tolist())[1])(np.zeros((1, 2)))", [[0.0, 7.0]]),
     ("np.fromstring(b'\\x01\\x02', np.uint8).tolist()", [1, 2]),
     ("np.fromstring('1 2', sep=' ').tolist()", [1.0, 2.0]),
+    ("np.min(1e-2, np.sqrt(0.2)), np.max(np.eye(2), axis=1).tolist()", (1e-2, [1.0, 1.0])),
+    ("np.amax([1, 2], 0.5), np.amin([1, 2])", (2, 1)),
     ("float(np.array([1.5])), int(np.array([[2]]))", (1.5, 2)),
     ("np.uint32(7) * 0x991a7cdb & 0xffffffff", 7 * 0x991A7CDB % 2**32),
     ("(np.uint32(7) * 0x991a7cdb).dtype.name", "int64"),

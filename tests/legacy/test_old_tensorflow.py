@@ -130,9 +130,40 @@ def test_linear(tmp_path: Path) -> None:
     source = "from tensorflow.python.ops.rnn_cell import _linear\n"
     source += "x = tf.nn.rnn_cell.linear([tf.ones([2, 3]), tf.ones([2, 1])], 5, True, 1.0)\n"
     source += "y = _linear(x, 4, False, scope='s')\n"
-    assert run(tmp_path, source)["y"].shape == [2, 4]
+    source += "z = tf.nn.rnn_cell._linear(y, 3, False, scope='t')\n"
+    assert run(tmp_path, source)["z"].shape == [2, 3]
     names = [variable.name for variable in weft.trainable_variables()]
-    assert names == ["Linear/Matrix:0", "Linear/Bias:0", "s/Matrix:0"]
+    assert names == ["Linear/Matrix:0", "Linear/Bias:0", "s/Matrix:0", "t/Matrix:0"]
+
+
+FUNCTIONS = {
+    "labels, inputs": "tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=inputs)",
+    "inputs, labels": "tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=inputs)",
+    "labels, logits": "tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)",
+}
+MODULES = ["tf.contrib.legacy_seq2seq", "tf.nn.seq2seq"]
+
+
+@pytest.mark.parametrize("arguments", FUNCTIONS)
+@pytest.mark.parametrize("module", MODULES)
+def test_a_loss_of_sequences(module: str, arguments: str, tmp_path: Path) -> None:
+    """Its function got (logits, labels) before 1.0, (labels, logits) in 1.0, and names since."""
+    source = f"def loss({arguments}):\n  return {FUNCTIONS[arguments]}\n"
+    given = "[tf.constant([3.0])], [tf.constant([0.0])], [1.0]"
+    source += f"x = {module}.sequence_loss({given}, softmax_loss_function=loss)\n"
+    source += f"y = {module}.sequence_loss_by_example({given}, True, loss)\n"
+    found = run(tmp_path, source)
+    with weft.Session() as session:
+        values = session.run([found["x"], found["y"]])
+    expected = np.log1p(np.exp(3.0))
+    np.testing.assert_allclose(values[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(values[1], [expected], rtol=1e-5)
+
+
+def test_the_logger_inside_of_logging(tmp_path: Path) -> None:
+    source = "from tensorflow.python.platform.tf_logging import _logger\nx = tf.logging._logger\n"
+    found = run(tmp_path, source)
+    assert found["x"] is found["_logger"] is weft.get_logger()
 
 
 def test_a_flag_that_is_set_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:

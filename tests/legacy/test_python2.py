@@ -280,6 +280,37 @@ def test_a_program_is_of_one_python(
     assert space.get("x", getattr(space["h"], "x", None)) == expected
 
 
+@pytest.mark.parametrize(
+    ("main", "start", "expected"),
+    [
+        ("", "from memory_of_old import size\n", 0),
+        ("", "import memory_of_old\n", 0),
+        ("", "from .memory_of_old import size\n", 0.5),
+        ("", "try:\n  import memory_of_old\nexcept ImportError:\n  pass\n", 0.5),
+        ("import sys\nsys.path.append('package_of_old')\n", "", 0.5),
+    ],
+)  # fmt: skip
+def test_a_package_that_imports_its_own_by_name(
+    main: str, start: str, expected: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only Python 2 finds a neighbour in a package by its name alone."""
+    package = tmp_path / "package_of_old"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "memory_of_old.py").write_text("size = 1\n")
+    (package / "core.py").write_text(f"{start}x = 1 / 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(loading, "_program_is_python2", False)
+    loading.install()
+    space: dict[str, Any] = {"__name__": "old"}
+    main += "from package_of_old.core import x\n"
+    exec(loading.compile_main(main.encode(), str(tmp_path / "main.py")), space)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "package_of_old"]:
+        del sys.modules[name]
+    assert space["x"] == expected
+
+
 def test_an_installed_package_is_for_both(tmp_path: Path) -> None:
     """It may use the name where only Python 2 comes: names are then looked up one by one."""
     path = tmp_path / "site-packages" / "of_both.py"

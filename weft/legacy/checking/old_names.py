@@ -11,6 +11,7 @@ from weft.legacy.old.python2 import statements
 from weft.legacy.old.python2.meaning import keep_meaning as keep_meaning
 from weft.legacy.old.python2.program import imported_files as imported_files
 from weft.legacy.old.python2.signs import gone_builtins as gone_builtins
+from weft.legacy.old.python2.signs import imports_neighbours as imports_neighbours
 from weft.legacy.old.python2.signs import needs_python2 as needs_python2
 from weft.legacy.old.python2.translation import is_certain as is_certain
 from weft.legacy.old.table import Row

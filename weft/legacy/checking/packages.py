@@ -21,6 +21,7 @@ _DISTRIBUTIONS = {
     "faiss": "faiss-cpu",
     "google.protobuf": "protobuf",
     "mpl_toolkits": "matplotlib",
+    "past": "future",
     "pylab": "matplotlib",
     "serial": "pyserial",
     "skimage": "scikit-image",

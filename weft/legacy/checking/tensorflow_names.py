@@ -67,8 +67,9 @@ def is_before_1_0(path: str) -> bool:
 
 
 def written_before_1_0(path: str) -> str | None:
-    """The function of weft's that stands in for one that only the releases before 1.0 had."""
-    return tensorflow_rows.WRITTEN.get(path.removeprefix(f"{ROOT}."))
+    """What stands in for a name that 1.15 has under no other name."""
+    name = path.removeprefix(f"{ROOT}.")
+    return tensorflow_rows.WRITTEN.get(name) or tensorflow_rows.INSIDE.get(name)
 
 
 def is_called_as_before_1_0(path: str, after: str) -> bool:

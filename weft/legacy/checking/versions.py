@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ def agree(sources: Iterable[Source]) -> list[Source]:
     found = list(sources)
     groups = _groups(found)
     old = {groups[each.path] for each in found if each.path in groups and _is_certain(each)}
+    old |= {groups[path] for path in _importing_neighbours(found) if path in groups}
     return [
         _as_python2(each) if each.python == 3 and groups.get(each.path) in old else each
         for each in found
@@ -23,6 +24,18 @@ def agree(sources: Iterable[Source]) -> list[Source]:
 
 def _is_certain(source: Source) -> bool:
     return source.python == 2 and old_names.is_certain(source.text.encode(), str(source.path))
+
+
+def _importing_neighbours(sources: list[Source]) -> Iterator[Path]:
+    """Files of packages that import others by their names alone, as only Python 2 finds them."""
+    if any("sys.path" in each.text for each in sources):
+        return
+    files = [each.path.resolve() for each in sources]
+    for source in sources:
+        path = source.path.resolve()
+        folders = _folders(path.parent, files) - {path.parent}
+        if source.tree is not None and old_names.imports_neighbours(source.tree, path, folders):
+            yield source.path
 
 
 def _groups(sources: list[Source]) -> dict[Path, Path]:

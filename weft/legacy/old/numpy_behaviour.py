@@ -248,6 +248,23 @@ vstack, hstack, dstack, column_stack, stack, concatenate = map(
 )
 
 
+def _over_an_axis(name: str) -> Callable[..., Any]:
+    """The function of NumPy, with the axis of `np.min(0.1, 0.5)`: the whole part of a number."""
+    function = getattr(np, name)
+
+    @functools.wraps(function)
+    def call(values: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        if isinstance(axis, float | np.floating):
+            notices.tell_of(f"numpy.{name}", f"over an axis {axis}", f"axis {int(axis)}")
+            axis = int(axis)
+        return function(values, axis, *args, **options)
+
+    return call
+
+
+amax, amin, max_, min_ = map(_over_an_axis, ("amax", "amin", "max", "min"))
+
+
 def _as_list(name: str) -> Callable[..., Any]:
     """The function of NumPy, its results in a list, which programs may append to.
 

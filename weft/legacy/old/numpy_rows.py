@@ -188,6 +188,13 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "changed",
+        "stricter since NumPy 1.12",
+        "numpy",
+        {name: f"{_OWN}.{name}" for name in ("amax", "amin")}
+        | {name: f"{_OWN}.{name}_" for name in ("max", "min")},
+    ),
+    (
+        "changed",
         "stricter since NumPy 1.16",
         "numpy",
         {

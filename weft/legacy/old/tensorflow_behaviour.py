@@ -124,6 +124,13 @@ def sampled_softmax_loss(*args: Any, **kwargs: Any) -> Any:
     return _sampled("sampled_softmax_loss", args, kwargs)
 
 
+def __getattr__(name: str) -> Any:
+    """The logger, which is made when it is first needed."""
+    if name == "logger":
+        return weft.get_logger()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def define_flag(name: str, value: Any) -> None:
     """Defines a flag that is set: `FLAGS.vocabulary = 100`."""
     from absl import flags

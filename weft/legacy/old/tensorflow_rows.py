@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _GONE = "gone since TensorFlow 1.0"
+_GONE_LATER = "gone since TensorFlow 1.9"
 _CHANGED = "other arguments since TensorFlow 1.0"
 _OWN = "weft.legacy.old.tensorflow_behaviour"
 _DEPRECATED = "weft.contrib.deprecated"
@@ -57,10 +58,13 @@ RENAMED |= {name: f"contrib.deprecated.{name}" for name in _SUMMARIES}
 # Names whose functions 1.15 does not have.
 WRITTEN = {
     "batch_matmul": "batch_matmul",
+    "nn.rnn_cell._linear": "linear",
     "nn.rnn_cell.linear": "linear",
     "python.ops.rnn_cell._linear": "linear",
     "python.ops.rnn_cell.linear": "linear",
 }
+# Names inside of the modules that `tf.*` were until 1.9 listed what is public.
+INSIDE = {"logging._logger": "logger", "python.platform.tf_logging._logger": "logger"}
 # Names that 1.15 has, too, but that took their arguments otherwise.
 REARRANGED = (
     "concat",
@@ -73,6 +77,19 @@ REARRANGED = (
     "reverse",
     "split",
 )
+
+# Losses of sequences, by the modules that have them.
+_LOSSES = "weft.legacy.old.tensorflow_losses"
+_LEGACY_LOSSES = {
+    name: f"{_LOSSES}.legacy_{name}"
+    for name in ("model_with_buckets", "sequence_loss", "sequence_loss_by_example")
+}
+_SEQUENCES = {
+    "tensorflow.contrib.legacy_seq2seq": _LEGACY_LOSSES,
+    "tensorflow.contrib.legacy_seq2seq.python.ops.seq2seq": _LEGACY_LOSSES,
+    "tensorflow.contrib.seq2seq": {"sequence_loss": f"{_LOSSES}.sequence_loss"},
+    "weft.lib.contrib.legacy_seq2seq": _LEGACY_LOSSES,
+}
 
 _MODULES = {
     "tensorflow.models": "",
@@ -104,8 +121,10 @@ def _of_holders(
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     *_of_holders("name", _GONE, {old: f"weft.{new}" for old, new in RENAMED.items()}),
     *_of_holders("name", _GONE, {old: f"{_OWN}.{new}" for old, new in WRITTEN.items()}),
+    *_of_holders("name", _GONE_LATER, {old: f"{_OWN}.{new}" for old, new in INSIDE.items()}),
     *_of_holders(
         "changed", _CHANGED, {old: f"{_OWN}.{old.rpartition('.')[2]}" for old in REARRANGED}
     ),
+    *(("changed", _CHANGED, holder, names) for holder, names in _SEQUENCES.items()),
     ("module", _GONE, "", _MODULES),
 ]

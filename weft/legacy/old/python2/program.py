@@ -1,7 +1,8 @@
 """Whether a whole program is Python 2: all of its files were run by the same Python.
 
 A file such as `utils.py` may show nothing of Python 2, and still divide whole numbers. What tells
-is a file that Python 3 cannot run at all: the main one, or one of the program's that it imports.
+is a file that Python 3 cannot run at all: the main one, or one of the program's that it imports;
+or one of a package that imports another by its name alone, unless the program sets where to look.
 """
 
 from __future__ import annotations
@@ -34,16 +35,23 @@ def is_python2(source: bytes, file: str) -> bool:
         return False
     folder = Path(file).resolve().parent
     seen: set[Path] = set()
+    in_packages: list[tuple[bytes, Path]] = []
+    sets_path = False
     waiting = [(source, Path(file).resolve())]
     while waiting:
         text, path = waiting.pop()
         if _HINT.search(text) and translation.is_certain(text, str(path)):
             return True
+        sets_path |= b"sys.path" in text
+        if path.parent != folder:
+            in_packages.append((text, path))
         for found in imported_files(text, {path.parent, folder}):
             if found not in seen and not users_code.is_installed(str(found)):
                 seen.add(found)
                 waiting.append((found.read_bytes(), found))
-    return False
+    return not sets_path and any(
+        translation.imports_neighbours(text, path, folder) for text, path in in_packages
+    )
 
 
 def imported_files(text: bytes, folders: set[Path]) -> Iterator[Path]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+from collections.abc import Iterable
+from pathlib import Path
 
 from weft.legacy.old import table, users_code
 
@@ -25,6 +27,23 @@ def imports_python2(tree: ast.Module, file: str) -> bool:
     """Whether a file imports, come what may, a module that only Python 2 has."""
     gone = [name for name in _imported(tree) if name in table.PYTHON2_MODULES]
     return any(not _is_there(name, file) for name in gone)
+
+
+def imports_neighbours(tree: ast.Module, file: Path, folders: Iterable[Path]) -> bool:
+    """Whether a file of a package imports a neighbour by its name alone, as only Python 2 does.
+
+    `folders` is where Python 3 looks, too, besides what is installed.
+    """
+    here = file.parent
+    if here in folders or not (here / "__init__.py").is_file():
+        return False
+    names = {name.partition(".")[0] for name in _imported(tree)}
+    if "__future__" in names and "absolute_import" in ast.dump(tree):
+        return False
+    return any(
+        (here / f"{name}.py").is_file() and not any(_is_there(name, str(f / "x")) for f in folders)
+        for name in names
+    )
 
 
 def uses_gone_builtins(tree: ast.Module) -> bool:

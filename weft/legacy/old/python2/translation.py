@@ -7,6 +7,7 @@ import io
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from weft.core import flags
 from weft.legacy.old.python2 import signs
@@ -35,6 +36,14 @@ def is_certain(source: bytes, file: str) -> bool:
     except SyntaxError as error:
         return _is_translated(source, file, error)
     return signs.imports_python2(tree, file)
+
+
+def imports_neighbours(source: bytes, file: Path, folder: Path) -> bool:
+    """Whether a file of a package below `folder` imports another by its name alone."""
+    try:
+        return signs.imports_neighbours(_parse(source, str(file)), file, [folder])
+    except SyntaxError:
+        return False
 
 
 def are_python2(parts: Iterable[str], file: str) -> bool:

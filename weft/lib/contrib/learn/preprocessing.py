@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.compat import as_text
 from weft.storage.file_io import GFile
 
 # Words; runs of capitals and parts of CamelCase are words of their own.
 TOKENIZER_RE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
 
 
-def tokenizer(iterator: Iterable[str]) -> Iterator[list[str]]:
-    """The words of each document."""
+def tokenizer(iterator: Iterable[str | bytes]) -> Iterator[list[str]]:
+    """The words of each document: text, or bytes that are text in UTF-8."""
     for value in iterator:
-        yield TOKENIZER_RE.findall(value)
+        yield TOKENIZER_RE.findall(as_text(value))
 
 
 class CategoricalVocabulary:
