@@ -108,7 +108,8 @@ ASKED = {
     "python.ops.math_ops": "_bucketize",
     "python.ops.metrics_impl": (
         "_aggregate_variable _confusion_matrix_at_thresholds _remove_squeezable_dimensions"
-        " _safe_scalar_div _streaming_sparse_average_precision_at_top_k metric_variable"
+        " _safe_scalar_div _streaming_confusion_matrix"
+        " _streaming_sparse_average_precision_at_top_k metric_variable"
     ),
     "python.ops.nn_ops": "Convolution",
     "python.ops.rnn_cell_impl": "_Linear _linear _WEIGHTS_VARIABLE_NAME",
@@ -116,6 +117,12 @@ ASKED = {
     "contrib.opt.python.training.matrix_functions": "matrix_square_root",
     "contrib.opt.python.training.shampoo": "ShampooOptimizer",
     "contrib.rnn.python.ops.core_rnn_cell": "_Linear _linear",
+    "contrib.saved_model.python.saved_model.keras_saved_model": "save_keras_model",
+    "contrib.saved_model.python.saved_model.reader": "read_saved_model get_saved_model_tag_sets",
+    "python.feature_column.feature_column": "_EmbeddingColumn",
+    "python.platform.googletest": "GetTempDir",
+    "python.tools.saved_model_utils": "read_saved_model",
+    "python.training.session_manager": "SessionManager _ready",
     "python.profiler.profile_context": "ProfileContext MAX_TRACED_STEPS",
     "contrib.rnn.python.ops.rnn_cell": "_Linear CFNCell NTMCell WeightNormLSTMCell",
     "python.ops.resources": "initialize_resources report_uninitialized_resources",
@@ -336,6 +343,16 @@ def test_counts_at_thresholds() -> None:
     np.testing.assert_array_equal(found["tp"], [1.0])
     with pytest.raises(ValueError, match="Invalid key: xx"):
         metrics_impl._confusion_matrix_at_thresholds([True], [0.5], [0.5], includes=("xx",))
+
+
+def test_streaming_confusion_matrix() -> None:
+    matrix, update = metrics_impl._streaming_confusion_matrix([[0, 1], [1, 1]], [[0, 1], [0, 1]], 2)
+    assert matrix.op.name == "total_confusion_matrix" and matrix.dtype.base_dtype == tf.float64
+    with tf.Session() as sess:
+        sess.run(tf.local_variables_initializer())
+        np.testing.assert_array_equal(sess.run(update), [[1, 0], [1, 2]])
+        sess.run(update)
+        np.testing.assert_array_equal(sess.run(matrix), [[2, 0], [2, 4]])
 
 
 def test_average_precision_of_classes_in_order() -> None:

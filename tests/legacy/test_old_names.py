@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
+import pickle
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -320,6 +321,30 @@ def test_generators_end_by_stop_iteration(tmp_path: Path) -> None:
     space = run(tmp_path, source)
     assert list(space["f"](iter([1, 2]))) == [1, 2] and list(space["g"]()) == [1]
     assert space["f"].__doc__ == "text" and list(space["h"]()) == [1]
+
+
+def test_views_of_dictionaries_have_elements(tmp_path: Path) -> None:
+    source = "d = {'a': 1, 'b': 2}\nfirst = d.items()[0], d.keys()[1], d.values()[:1]\n"
+    source += "class Own:\n    def keys(self): return ('x',)\nown = Own().keys()[0]\n"
+    space = run(tmp_path, source)
+    assert space["first"] == (("a", 1), "b", [1]) and space["own"] == "x"
+
+
+def test_iterators_with_next(tmp_path: Path) -> None:
+    source = "class Two:\n    n = 0\n    def __iter__(self): return self\n"
+    source += (
+        "    def next(self):\n        self.n += 1\n        if self.n > 2: raise StopIteration\n"
+    )
+    source += "        return self.n\nfound = list(Two()), next(Two())\n"
+    assert run(tmp_path, source)["found"] == ([1, 2], 1)
+
+
+def test_pickles_of_files_opened_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "data.pkl"
+    path.write_bytes(pickle.dumps([1, 2]))
+    source = "import pickle\nimport weft as tf\n"
+    source += f"found = [pickle.load(o({str(path)!r}, 'r')) for o in (open, tf.gfile.Open)]\n"
+    assert run(tmp_path, source)["found"] == [[1, 2], [1, 2]]
 
 
 def test_a_use_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

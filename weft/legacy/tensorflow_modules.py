@@ -426,6 +426,10 @@ contrib.rate: tf.contrib.rate
 contrib.rpc.python
 contrib.rpc.python.ops
     tf.contrib.rpc: rpc_op
+contrib.saved_model.python
+contrib.saved_model.python.saved_model
+    tf.contrib.saved_model: keras_saved_model
+    weft.lib.saved_model.files: reader
 contrib.specs.python: tf.contrib.specs
     weft.lib.contrib.specs.evaluation: specs
     weft.lib.contrib.specs.composing: specs_lib
@@ -813,6 +817,9 @@ RENAMED = {
     "python.framework.ops.convert_to_tensor_v2": "tf.compat.v2.convert_to_tensor",
     "python.framework.ops.device_v2": "tf.compat.v2.device",
     "python.framework.ops.name_scope_v2": "tf.compat.v2.name_scope",
+    "python.feature_column.feature_column._EmbeddingColumn": (
+        "weft.lib.feature_column.embedding.EmbeddingColumn"
+    ),
     "python.feature_column.feature_column_v2._StateManagerImpl": (
         "weft.lib.feature_column.state.LayerState"
     ),
@@ -889,6 +896,9 @@ RENAMED = {
     ),
     "python.ops.metrics_impl._remove_squeezable_dimensions": "weft.ops.scores.metrics_base.aligned",
     "python.ops.metrics_impl._safe_scalar_div": "weft.legacy.internals.graphs.safe_scalar_div",
+    "python.ops.metrics_impl._streaming_confusion_matrix": (
+        "weft.ops.scores.metrics_mean.streaming_confusion_matrix"
+    ),
     "python.ops.metrics_impl._streaming_sparse_average_precision_at_top_k": (
         "weft.ops.scores.metrics_at_k.average_precision_at_top_k"
     ),
@@ -910,6 +920,12 @@ RENAMED = {
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
     "python.training.summary_io.SummaryWriter": "tf.summary.FileWriter",
     "python.training.summary_io.SummaryWriterCache": "tf.summary.FileWriterCache",
+    "contrib.saved_model.python.saved_model.reader.read_saved_model": (
+        "weft.lib.saved_model.files.parse_saved_model"
+    ),
+    "python.tools.saved_model_utils.read_saved_model": (
+        "weft.lib.saved_model.files.parse_saved_model"
+    ),
     "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
     "python.training.checkpoint_ops._load_and_remap_matrix_initializer": (
         "weft.lib.train.checkpoint.remap.load_and_remap_matrix_initializer"
@@ -920,6 +936,7 @@ RENAMED = {
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),
+    "python.training.session_manager._ready": "weft.lib.train.sessions.session_manager._ready",
     "python.training.evaluation._StopAfterNEvalsHook": (
         "weft.lib.train.evaluation.StopAfterNEvalsHook"
     ),
@@ -932,6 +949,7 @@ RENAMED = {
     ),
     "python.ops.variable_scope.variable": "weft.legacy.internals.graphs.variable",
     "python.ops.variable_scope.EagerVariableStore": "tf.contrib.eager.EagerVariableStore",
+    "python.platform.googletest.GetTempDir": "tf.test.get_temp_dir",
     "python.platform.benchmark.TensorFlowBenchmark": "tf.test.Benchmark",
 }
 

@@ -12,6 +12,7 @@ import importlib
 import operator
 import os
 import sys
+from collections.abc import MappingView
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -179,6 +180,23 @@ def index(value: Any) -> Any:
     return value
 
 
+def listed(value: Any) -> Any:
+    """What a dictionary's method gave, of which an element is taken: the list that it was."""
+    if isinstance(value, MappingView) and not hasattr(value, "__getitem__"):
+        if not flags.STRICT:
+            notices.tell(_VIEWS)
+            return list(value)  # type: ignore[call-overload]
+    return value
+
+
+def iterators(kind: type) -> type:
+    """A class with the method of iterators under the name that it had."""
+    if not (flags.STRICT or hasattr(kind, "__next__")):
+        kind.__next__ = kind.next  # type: ignore[attr-defined]
+        notices.tell(_NEXT)
+    return kind
+
+
 def equal(one: Any, other: Any) -> Any:
     """`one == other`; arrays that cannot be compared by elements are not equal."""
     return _compared(operator.eq, one, other, False)
@@ -274,6 +292,18 @@ _STOPPED = table.Row(
     "StopIteration to end a generator",
     "gone since Python 3.7",
     "return",
+    "name",
+)
+_VIEWS = table.Row(
+    "an element of a dictionary's keys, values or items",
+    "gone since Python 3",
+    "list(x)",
+    "name",
+)
+_NEXT = table.Row(
+    "next as the method of an iterator",
+    "gone since Python 3",
+    "__next__",
     "name",
 )
 _COMPARED = table.Row(

@@ -21,6 +21,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from weft.legacy.old import notices
+from weft.storage import file_io
 
 STRING_TYPES = (str, bytes)
 NONE_TYPE = type(None)
@@ -215,6 +216,10 @@ def im_class(method: MethodType) -> Any:
 def load(file: Any, **options: Any) -> Any:
     """`pickle.load`, of files opened as text and of what Python 2 wrote."""
     opened = file  # the file of text closes the one of bytes when it goes
+    if isinstance(opened, file_io.FileIO) and "b" not in opened.mode:
+        place = opened.tell()
+        opened = file_io.FileIO(opened.name, "rb")
+        opened.seek(place)
     file = getattr(opened, "buffer", opened)
     if "encoding" in options:
         return pickle.load(file, **options)

@@ -22,6 +22,8 @@ _EVERYWHERE = frozenset({*sys.stdlib_module_names, "numpy"})
 _SCALAR_FUNCTIONS = frozenset({"float", "int", "complex"})
 _COUNTERS = frozenset({"read", "reshape"})
 _OPENERS = frozenset({"open", "io.open", "codecs.open"})
+# Methods of dictionaries that gave lists.
+_LISTS = frozenset({"keys", "values", "items"})
 # Functions that take a program's text, and what takes their place.
 _COMPILERS = {"exec": "text", "compile": "compiled"}
 # Expressions of indices that may be lists.
@@ -238,8 +240,10 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """A list of slices, which a file that makes slices may have, was a tuple of them."""
+        """`d.keys()[0]`; a list of slices, in a file that makes slices, was a tuple of them."""
         self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and _gave_list(node.value):
+            node.value = self._replaced(call("listed", node.value), node.value)
         makes_slices = "slice" in self.imported.used
         if makes_slices and isinstance(node.slice, _MAY_BE_LISTS):
             node.slice = self._replaced(call("index", node.slice), node.slice)
@@ -299,6 +303,14 @@ class Rewriter(ast.NodeTransformer):
             )
             body = ast.Try(node.body[start:] or [ast.Pass()], [handler], [], [])
             node.body[start:] = [self._replaced(body, node.body[-1])]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """A class of iterators has `next` and not `__next__`."""
+        self.generic_visit(node)
+        methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+        if methods & {"__iter__", "next", "__next__"} == {"__iter__", "next"}:
+            node.decorator_list.append(self._replaced(call("iterators").func, node))
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.AST:
@@ -382,6 +394,12 @@ def _compared_in(test: ast.AST) -> Iterator[ast.Compare]:
     elif isinstance(test, ast.Compare):
         if all(isinstance(each, _MAY_BE_ARRAYS) for each in (test.left, *test.comparators)):
             yield test
+
+
+def _gave_list(node: ast.expr) -> bool:
+    """Whether an expression is a call of a method that gave a list."""
+    is_plain = isinstance(node, ast.Call) and not node.args and not node.keywords
+    return is_plain and isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS
 
 
 def _is_large(node: ast.expr) -> bool:

@@ -235,6 +235,19 @@ def mean_per_class_accuracy(
         return across_replicas(_mean_ratio, *sums[::-1]), ratio(right, total, "update_op")
 
 
+def streaming_confusion_matrix(
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None
+) -> tuple[Any, Tensor]:
+    """The counts of pairs of classes so far, a variable, and the operation that adds to them."""
+    square = [num_classes, num_classes]
+    matrix = metric_variable(square, dtypes.float64, name="total_confusion_matrix")
+    labels, predictions = (_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions))
+    count = math_ops.cast(num_classes, dtypes.int64)
+    amounts = None if weights is None else _flat(weights)
+    current = confusion_matrix(labels, predictions, count, dtypes.float64, weights=amounts)
+    return matrix, assign_add(matrix, current)
+
+
 @published
 def mean_iou(
     labels: Any, predictions: Any, num_classes: int, weights: Any = None, name: str | None = None
@@ -243,13 +256,7 @@ def mean_iou(
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        square = [num_classes, num_classes]
-        matrix = metric_variable(square, dtypes.float64, name="total_confusion_matrix")
-        labels, predictions = (_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions))
-        count = math_ops.cast(num_classes, dtypes.int64)
-        amounts = None if weights is None else _flat(weights)
-        current = confusion_matrix(labels, predictions, count, dtypes.float64, weights=amounts)
-        update = assign_add(matrix, current)
+        matrix, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         return across_replicas(_intersection_over_union, matrix), update
 
 
