@@ -398,8 +398,9 @@ def _compared_in(test: ast.AST) -> Iterator[ast.Compare]:
 
 def _gave_list(node: ast.expr) -> bool:
     """Whether an expression is a call of a method that gave a list."""
-    is_plain = isinstance(node, ast.Call) and not node.args and not node.keywords
-    return is_plain and isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS
 
 
 def _is_large(node: ast.expr) -> bool:

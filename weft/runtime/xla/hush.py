@@ -6,8 +6,10 @@ Whoever wants to hear them sets `WEFT_DEBUG=3`, or their own `TF_CPP_MIN_LOG_LEV
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -24,11 +26,29 @@ def import_hushed() -> Any:
     if not is_heard:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _ONLY_FATAL)
         _silence("jax._src")
+    hidden = _hide_what_fails("cloudpickle")
     import jax
 
+    if hidden:
+        del sys.modules["cloudpickle"]
     if not is_heard:
         _silence("jax")  # which jax takes for the user's wish if it finds it so
     return jax
+
+
+def _hide_what_fails(package: str) -> bool:
+    """Hides a package that jax does without, where it is too old for this Python.
+
+    TensorFlow Probability 0.8 asks for a cloudpickle that Python 3.8 can no longer import.
+    """
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        return False
+    except Exception:  # whatever an old package stumbles over
+        sys.modules[package] = None  # type: ignore[assignment]
+        return True
+    return False
 
 
 def _silence(name: str) -> None:
