@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,30 @@ def to_feed(tensor: Tensor, value: Any) -> Any:
             f" shape '{TensorShape.from_dims(dims)}'"
         )
     return array
+
+
+def storage_of(tensor: Tensor) -> np.dtype | None:
+    """The type of arrays that may be fed for a tensor as they are; None if there is none."""
+    dtype = tensor.dtype.base_dtype
+    return None if dtype.np_storage.hasobject else dtype.np_storage
+
+
+def to_feeds(tensors: Sequence[Tensor], storage: Sequence[Any], values: Iterable[Any]) -> list[Any]:
+    """As `to_feed`, for all that a step is fed; `storage` is what `storage_of` says of each."""
+    fed = []
+    for tensor, kind, value in zip(tensors, storage, values, strict=True):
+        dims = tensor.dims
+        if (
+            type(value) is np.ndarray
+            and value.dtype is kind
+            and (dims is None or value.shape == dims or fits(dims, value.shape))
+        ):
+            array: Any = value.view()
+            array.setflags(False)
+            fed.append(array)
+        else:
+            fed.append(to_feed(tensor, value))
+    return fed
 
 
 def to_array(tensor: Tensor, value: Any) -> Any:

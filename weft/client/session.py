@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.client import process_config
-from weft.client.feeds import as_given, to_feed
+from weft.client.feeds import as_given, storage_of, to_feed, to_feeds
 from weft.client.fetches import Fetches, feed_items, structure_key
 from weft.client.run_metadata import RunMetadata  # noqa: F401  (with a picture)
 from weft.client.tensor_handle import with_handles
@@ -47,7 +47,7 @@ class BaseSession(SessionInterface):
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)
         self._fetches: dict[Any, Fetches] = {}
-        self._fed: set[tuple[Any, ...]] = set()
+        self._fed: dict[tuple[Any, ...], list[Any]] = {}
         self._partial_runs: dict[str, Any] = {}
         _open_sessions.add(self)
 
@@ -146,9 +146,9 @@ class BaseSession(SessionInterface):
     def _feeds(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[Any]]:
         """The tensors that are fed, and the arrays they are fed with."""
         given = tuple(feed_dict)
-        if given in self._fed and not self._graph._unfeedable:
-            pairs: Any = feed_dict.items()
-            return given, [to_feed(tensor, value) for tensor, value in pairs]
+        storage = self._fed.get(given)
+        if storage is not None and not self._graph._unfeedable:
+            return given, to_feeds(given, storage, feed_dict.values())
         pairs = [pair for key, value in feed_dict.items() for pair in _feed_pairs(key, value)]
         tensors = tuple([self._feed_tensor(element) for element, _ in pairs])
         for tensor in tensors:
@@ -157,7 +157,7 @@ class BaseSession(SessionInterface):
         if tensors == given:  # nothing but tensors of this graph: they need no second look
             if len(self._fed) >= _MAX_FETCHES:
                 self._fed.clear()
-            self._fed.add(given)
+            self._fed[given] = [storage_of(tensor) for tensor in given]
         return tensors, [to_feed(t, v) for t, (_, v) in zip(tensors, pairs, strict=True)]
 
     def _feed_tensor(self, element: Any) -> Tensor:

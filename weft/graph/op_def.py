@@ -25,7 +25,7 @@ from weft.graph.op_signature import (
     signature,
     type_name,
 )
-from weft.graph.traits import PLAIN, Traits, split_names
+from weft.graph.traits import DEFAULTS, PLAIN, Traits, split_names
 
 __all__ = [
     "GRADIENTS",
@@ -49,7 +49,7 @@ REGISTRY: dict[str, OpDef] = {}
 GRADIENTS: dict[str, Callable[..., Any] | None] = {}
 
 
-@dataclass
+@dataclass(slots=True)
 class Kernels:
     """The functions that compute one operation, attached at import and never later.
 
@@ -92,7 +92,6 @@ class OpDef(Traits, Signature):
         traits: Traits = PLAIN,
         kernel: Kernel | None = None,
     ) -> None:
-        # The fields are read all the time, so they lie side by side in the instance.
         fields = vars(self)
         fields.update(vars(traits), name=name, shape_rule=shape, kernels=Kernels(kernel))
         fields["static"] = split_names(static)
@@ -105,13 +104,14 @@ class OpDef(Traits, Signature):
     def _read(self) -> None:
         """Reads the declaration, and checks it; what follows from it is there from then on.
 
-        Most programs use few of the ops: those of the others are never read. Two threads may both
-        do it, and find the same.
+        All fields lie side by side then: those of ops in use are read all the time. Most programs
+        use few of the ops: those of the others are never read. Two threads may both do it, and
+        find the same.
         """
         fields = vars(self)
         declared = fields.get("_declared")
         if declared is not None:
-            fields.update(_follows(self, *declared))
+            fields.update(DEFAULTS | fields | _follows(self, *declared))
             fields.pop("_declared", None)
 
     if not TYPE_CHECKING:  # the checker knows the fields

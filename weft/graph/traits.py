@@ -133,18 +133,23 @@ class Movement:
     is_free: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Traits(Effects, Tracing, Flow, Algebra, Sources, Movement):
-    """All traits of one operation; `a | b` has those of both."""
+    """All traits of one operation; `a | b` has those of both.
+
+    An instance holds those that differ from the defaults: an operation has two of the fifty.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        if unknown := given.keys() - DEFAULTS.keys():
+            raise TypeError(f"No traits: {sorted(unknown)}")
+        vars(self).update({k: value for k, value in given.items() if value != DEFAULTS[k]})
 
     def __or__(self, other: Traits) -> Traits:
-        return Traits(**(self._given() | other._given()))
-
-    def _given(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if value != _PLAIN[key]}
+        return Traits(**(vars(self) | vars(other)))
 
 
-_PLAIN = {field.name: field.default for field in fields(Traits)}
+DEFAULTS = {field.name: field.default for field in fields(Traits)}
 PLAIN = Traits()
 
 HOST = Traits(runs_on="host")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import itertools
 import os
 import re
@@ -277,6 +276,8 @@ def create_db_writer(
 
     Names that are not given are the day, the time, and the user's; empty ones leave their rows out.
     """
+    import getpass
+
     now = time.localtime()
     names = {
         "experiment_name": time.strftime("%Y-%m-%d", now)

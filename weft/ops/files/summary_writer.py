@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from weft.ops.files.summary import (
 )
 from weft.ops.kit.resource_names import named_or_node
 from weft.storage.event_file_writer import EventFileWriter
-from weft.storage.summary_database import SummaryDatabase
+
+if TYPE_CHECKING:
+    from weft.storage.summary_database import SummaryDatabase
 
 _EFFECT: dict[str, Any] = dict(shape=s.none, traits=HOST_STATE)
 
@@ -42,6 +44,8 @@ class Writer:
 
     def create_database(self, uri: str, experiment: str, run: str, user: str) -> None:
         """Opens a database; nothing happens if something is open already."""
+        from weft.storage.summary_database import SummaryDatabase  # brings SQLite
+
         if self.file is None:
             self.file = SummaryDatabase(uri, experiment, run, user)
 
