@@ -306,3 +306,41 @@ def test_shape_errors_name_the_node() -> None:
         match=r"Shape must be rank 2 but is rank 1 for 't' \(op: 'Test'\) with input shapes: \[3\]",
     ):
         raw.Test(tf.zeros([3]), name="t")
+
+
+COMPUTED = {
+    # As TensorFlow words them, up to the name of the node.
+    "reshape": (
+        lambda: tf.reshape(tf.zeros([2, 3]), [4]),
+        "[2,3], [1] and with input tensors computed as partial shapes: input[1] = [4].",
+    ),
+    "split": (
+        lambda: tf.split(tf.zeros([10, 5]), 3),
+        "[], [10,5] and with computed input tensors: input[0] = <0>.",
+    ),
+    "expand_dims": (
+        lambda: tf.expand_dims(tf.zeros([2]), [[1, 2]]),
+        "[2], [1,2] and with computed input tensors: input[1] = <[1 2]>.",
+    ),
+    "before any value is looked at": (
+        lambda: tf.transpose(tf.zeros([2, 3]), [0, 1, 2]),
+        "[2,3], [3].",
+    ),
+    "values that are not known": (
+        lambda: tf.reshape(tf.zeros([2, 3]), [4, tf.placeholder(tf.int32, [])]),
+        "[2,3], [2] and with input tensors computed as partial shapes: input[1] = [4,?].",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COMPUTED)
+def test_shape_errors_tell_the_values_that_were_looked_at(case: str) -> None:
+    make, end = COMPUTED[case]
+    with pytest.raises(ValueError, match="with input shapes: ") as raised:
+        make()
+    assert str(raised.value).partition("with input shapes: ")[2] == end
+
+
+def test_shapes_are_seen_through_assertions() -> None:
+    """They only wait for the value: it is a constant."""
+    assert tf.confusion_matrix([0, 1], [1, 1]).shape == [2, 2]

@@ -46,7 +46,7 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
         return None  # made to be fed
     if kind.stateful or not kind.traceable or kind.needs_xla or not op.inputs:
         return None
-    if kind.allows_uninitialized or op._control_inputs:
+    if kind.allows_uninitialized:
         return None
     if any(t.dtype._is_ref_dtype for t in op.inputs) or not _is_small(op):
         return None

@@ -20,7 +20,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Attrs, Operation, creation_stack
 from weft.graph.scopes import VALID_OP_NAME, VALID_SCOPE_NAME, NameScope, ScopedGraph
-from weft.graph.shape_fn import ShapeContext, show
+from weft.graph.shape_fn import AskedContext, ShapeContext, show
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
 
@@ -377,10 +377,11 @@ def infer_shapes(op: Operation, context: ShapeContext | None = None) -> None:
         raise
     except Exception as error:
         shapes = ", ".join(show(tensor.dims) for tensor in op.inputs)
+        values = AskedContext.of_failure(op, rule).told()
         is_told = type(error) is ValueError
         raise ValueError(
             f"{error if is_told else message_of(error)} for '{op.name}' (op: '{op.type}') with"
-            f" input shapes: {shapes}."
+            f" input shapes: {shapes}{values}."
         ) from (None if is_told else error)
     outputs = op.outputs
     if type(found) is list:

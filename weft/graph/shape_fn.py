@@ -7,7 +7,7 @@ the kernel but must never contradict it, and raises ValueError for inputs that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Dims = tuple[int | None, ...] | None
 Rule = Callable[["ShapeContext"], Any]
 _MOST_READ = 1 << 16
+_MOST_SHOWN = 256  # elements of a value in an error
 
 
 class ShapeContext:
@@ -75,6 +76,70 @@ class ShapeContext:
             if dim is not None and dim < 0:
                 raise ValueError(f"Invalid value in tensor used for shape: {dim}")
         return dims
+
+
+class AskedContext(ShapeContext):
+    """A context that knows the values of some inputs only, and which of them a rule has asked for.
+
+    As TensorFlow does it: a rule that fails before it knows any value has looked at none.
+    """
+
+    __slots__ = ("_asked", "_known")
+
+    def __init__(self, op: Operation, known: Iterable[int] = ()) -> None:
+        super().__init__(op)
+        self._known = frozenset(known)
+        self._asked: dict[int, np.ndarray | Dims] = {}
+
+    @classmethod
+    def of_failure(cls, op: Operation, rule: Rule) -> AskedContext:
+        """The context in which `rule` fails."""
+        context = cls(op)
+        while True:
+            try:
+                rule(context)
+            except Exception:
+                return context
+            if context._asked.keys() <= context._known:
+                return context
+            context = cls(op, context._known | context._asked.keys())
+
+    def value(self, i: int) -> np.ndarray | None:
+        found = super().value(i)
+        if found is not None:
+            self._asked.setdefault(i, found)
+        return found if i in self._known else None
+
+    def partial(self, i: int) -> Dims:
+        dims, length = super().partial(i), self.dims(i)
+        if dims is not None:
+            self._asked[i] = dims
+        if i in self._known or dims is None:
+            return dims
+        return None if length is None else (None,) * len(dims)
+
+    def told(self) -> str:
+        """The values, as they follow the shapes of the inputs in errors of TensorFlow's."""
+        found = sorted((i, x) for i, x in self._asked.items() if i in self._known)
+        arrays = [f"input[{i}] = <{_summary(x)}>" for i, x in found if isinstance(x, np.ndarray)]
+        shapes = [f"input[{i}] = {show(x)}" for i, x in found if not isinstance(x, np.ndarray)]
+        text = f" and with computed input tensors: {', '.join(arrays)}" if arrays else ""
+        if shapes:
+            text += f" and with input tensors computed as partial shapes: {','.join(shapes)}"
+        return text
+
+
+def _summary(value: np.ndarray) -> str:
+    """The elements: "1 2", or "[1 2][3 4]" of a matrix."""
+    if value.ndim > 1 and value.size:
+        return "".join(f"[{_summary(row)}]" for row in value[:_MOST_SHOWN])
+    shown = value.reshape(-1)[:_MOST_SHOWN].tolist()
+    rest = ["..."] if value.size > _MOST_SHOWN else []
+    return " ".join([*(_element(each) for each in shown), *rest])
+
+
+def _element(value: Any) -> str:
+    return str(int(value)) if isinstance(value, (bool, int)) else f"{value:g}"
 
 
 # ---- helpers on dims --------------------------------------------------------------------------
