@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
 from typing import Any
@@ -344,3 +345,59 @@ def test_shape_errors_tell_the_values_that_were_looked_at(case: str) -> None:
 def test_shapes_are_seen_through_assertions() -> None:
     """They only wait for the value: it is a constant."""
     assert tf.confusion_matrix([0, 1], [1, 1]).shape == [2, 2]
+
+
+ONE = [1.0, 1.0, 1.0]
+WRONG = {
+    "QuantizedMaxPool requires the ksize attribute to contain 4 values, but got: 1": lambda: (
+        raw.QuantizedMaxPool(
+            tf.cast(tf.zeros([1, 2, 2, 1]), tf.quint8), 0.0, 1.0, ksize=[1], strides=[1] * 4,
+            padding="SAME",
+        )
+    ),
+    "QuantizedAvgPool requires the stride attribute to contain 4 values, but got: 2": lambda: (
+        raw.QuantizedAvgPool(
+            tf.cast(tf.zeros([1, 2, 2, 1]), tf.quint8), 0.0, 1.0, ksize=[1] * 4, strides=[1, 1],
+            padding="SAME",
+        )
+    ),
+    "Stride must be > 0, but got 0": lambda: (
+        raw.QuantizedMaxPool(
+            tf.cast(tf.zeros([1, 2, 2, 1]), tf.quint8), 0.0, 1.0, ksize=[1] * 4,
+            strides=[1, 0, 1, 1], padding="VALID",
+        )
+    ),
+    "DepthwiseConv2D requires the dilation attribute to contain 4 values, but got: 1": lambda: (
+        raw.DepthwiseConv2dNative(
+            tf.zeros([1, 2, 2, 1]), tf.zeros([1, 1, 1, 1]), strides=[1] * 4, padding="SAME",
+            dilations=[1],
+        )
+    ),
+    "Shapes must be equal rank, but are 1 and 2": lambda: (
+        raw.FusedPadConv2D(
+            tf.zeros([1, 3, 3, 1]), [1, 2], tf.zeros([1, 1, 1, 1]), mode="REFLECT",
+            strides=[1] * 4, padding="SAME",
+        )
+    ),
+    "Spectrogram initialization failed for window size 2 and stride 0": lambda: (
+        raw.AudioSpectrogram(tf.zeros([4, 1]), window_size=2, stride=0)
+    ),
+    "Shape must be rank 2 but is rank 0": lambda: (
+        raw.SparseAddGrad(ONE, np.int64(1), np.int64([[1]]), np.int64([[1]]))
+    ),
+    "Shape must be at least rank 1 but is rank 0": lambda: (
+        raw.SparseApplyMomentum(
+            tf.Variable(ONE)._ref(), tf.Variable(ONE)._ref(), 0.1, 1.0, [0], 0.9
+        )
+    ),
+    "No parameters of a forest: '{}'": lambda: (
+        raw.TreePredictionsV4(tf.placeholder(tf.resource), [ONE], params="{}")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_rules_say_what_is_wrong(words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        WRONG[words]()
+    assert str(raised.value).startswith(words)

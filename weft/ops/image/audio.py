@@ -170,6 +170,10 @@ def _transform_size(window_size: int) -> int:
 def _spectrogram_shape(c: ShapeContext) -> Dims:
     length, channels = s.with_rank(c.dims(0), 2)
     window, stride = c.attr("window_size"), c.attr("stride")
+    if stride < 1:
+        raise ValueError(
+            f"Spectrogram initialization failed for window size {window} and stride {stride}"
+        )
     if length is not None:
         length = 0 if length < window else 1 + (length - window) // stride
     return channels, length, 1 + _transform_size(window) // 2

@@ -11,7 +11,7 @@ from weft.graph.traits import NO_GRADIENT, XLA
 from weft.ops.array.pad import mirror_pad_
 from weft.ops.image.resize import resize_bilinear_
 from weft.ops.nn.conv_nodes import conv2d_
-from weft.ops.nn.windows import padded_size
+from weft.ops.nn.window_shapes import window_attr, window_dims
 
 _ATTRS = (
     'T: {half, float, double}%s, mode: {"REFLECT", "SYMMETRIC"}, strides: list(int),'
@@ -35,17 +35,17 @@ def _shape(first: int) -> Any:
 
     def rule(c: ShapeContext) -> Dims:
         x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(first + 1), 4)
+        s.merge(c.dims(first), (4, 2))
+        if first == 2:
+            s.merge(c.dims(1), (2,))
         size = c.value(1) if first == 2 else None
-        pads, strides = c.value(first), c.attr("strides")
-        found: list[int | None] = []
+        pads, strides = c.value(first), window_attr(c, "strides", c.op.type)
+        whole: list[int | None] = []
         for i in (1, 2):
             have = x[i] if first == 1 else None if size is None else int(size[i - 1])
-            taps = 1 if c.attr("padding") == "SAME" else w[i - 1]
-            if have is None or pads is None or taps is None:
-                found.append(None)
-                continue
-            whole = have + int(pads[i].sum())
-            found.append(padded_size(whole, taps, strides[i], 1, c.attr("padding"))[0])
+            is_known = have is not None and pads is not None
+            whole.append(have + int(pads[i].sum()) if is_known else None)  # type: ignore
+        found = window_dims(whole, w[:2], strides[1:3], (1, 1), c.attr("padding"))
         return x[0], *found, w[3]
 
     return rule
@@ -86,13 +86,9 @@ def _activated_shape(c: ShapeContext) -> Dims:
         raise ValueError(
             f"Output depth dimension ({depth}) and bias dimension ({bias[0]}) do not match."
         )
-    strides, at = c.attr("strides"), data_format.index("H")
-    sizes = [
-        None
-        if have is None or tap is None
-        else padded_size(have, tap, strides[at + i], 1, c.attr("padding"))[0]
-        for i, (have, tap) in enumerate(zip(x[at : at + 2], taps, strict=True))
-    ]
+    inner = slice(data_format.index("H"), data_format.index("H") + 2)
+    strides = window_attr(c, "strides", c.op.type)[inner]
+    sizes = window_dims(x[inner], taps, strides, (1, 1), c.attr("padding"))
     return (x[0], *sizes, depth) if data_format == "NHWC" else (x[0], depth, *sizes)
 
 

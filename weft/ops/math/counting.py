@@ -90,12 +90,12 @@ def ragged_bincount_(
 
 
 def _sparse_shape(c: s.ShapeContext) -> s.Dims:
-    rank, size, shape = c.dims(2), _size_of(c, 3), c.value(2)
-    if rank is None or rank[0] is None:
+    (rank,), size, shape = s.with_rank(c.dims(2), 1), _size_of(c, 3), c.partial(2)
+    if rank is None:
         return None
-    if rank[0] == 1:
+    if rank == 1:
         return (size,)
-    return (None if shape is None else int(shape[0]), size)
+    return (shape[0] if shape else None, size)
 
 
 @op(

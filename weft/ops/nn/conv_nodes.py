@@ -28,6 +28,7 @@ from weft.ops.nn.window_shapes import (
     depth,
     explicit_edges,
     spatial,
+    window_attr,
     window_dims,
 )
 from weft.ops.nn.windows import Ints, Window
@@ -67,28 +68,14 @@ def _empty(xp: Any, dims: Sequence[int], like: Array) -> Array:
 # ---- shape rules ------------------------------------------------------------------------------
 
 
-def _listed(c: ShapeContext, name: str, attr: str, rank: int) -> list[int]:
-    values = c.attr(attr + "s")
-    if len(values) != rank:
-        at = (
-            f" on data format {c.attr('data_format')}"
-            if (name, attr) == ("Conv2D", "stride")
-            else ""
-        )
-        raise ValueError(
-            f"{name}{at} requires the {attr} attribute to contain {rank} values, "
-            f"but got: {len(values)}"
-        )
-    return values
-
-
 def _convolved(name: str) -> Callable[[ShapeContext], Dims]:
     def rule(c: ShapeContext) -> Dims:
         data_format = c.attr("data_format")
         rank = len(data_format)
         x, w = s.with_rank(c.dims(0), rank), s.with_rank(c.dims(1), rank)
-        dilations = _listed(c, name, "dilation", rank)
-        strides = _listed(c, name, "stride", rank)
+        dilations = window_attr(c, "dilations", name, rank)
+        at = f" on data format {data_format}" if name == "Conv2D" else ""
+        strides = window_attr(c, "strides", name + at, rank)
         _check_static_depths(depth(x, data_format), *w[-2:])
         padding = c.attr("padding")
         edges = explicit_edges(padding, c.attrs.get("explicit_paddings", []), rank, data_format)
@@ -146,13 +133,14 @@ def _shaped_like(i: int, rank: int) -> Callable[[ShapeContext], Dims]:
 def _depthwise(c: ShapeContext) -> Dims:
     data_format = c.attr("data_format")
     x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 4)
-    strides = _listed(c, "DepthwiseConv2D", "stride", 4)
+    strides = window_attr(c, "strides", "DepthwiseConv2D")
+    dilations = window_attr(c, "dilations", "DepthwiseConv2D")
     channels = s.merge_dim(depth(x, data_format), w[2])
     outputs = window_dims(
         spatial(x, data_format),
         w[:2],
         spatial(strides, data_format),
-        spatial(c.attr("dilations"), data_format),
+        spatial(dilations, data_format),
         c.attr("padding"),
     )
     total = None if channels is None or w[3] is None else channels * w[3]

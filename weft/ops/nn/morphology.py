@@ -12,7 +12,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import XLA
 from weft.ops.array.array import invalid
 from weft.ops.nn.pool_windows import first_largest
-from weft.ops.nn.window_shapes import window_dims
+from weft.ops.nn.window_shapes import window_attr, window_dims
 from weft.ops.nn.windows import Window, spread, taps, window_of
 
 Array = Any
@@ -42,13 +42,7 @@ def _window(
 
 def _dilated(c: ShapeContext) -> Dims:
     x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 3)
-    strides, rates = c.attr("strides"), c.attr("rates")
-    for what, values in (("stride", strides), ("rates", rates)):
-        if len(values) != 4:
-            raise ValueError(
-                f"Dilation2D requires the {what} attribute to contain 4 values, "
-                f"but got: {len(values)}"
-            )
+    strides, rates = (window_attr(c, attr, "Dilation2D") for attr in ("strides", "rates"))
     outputs = window_dims(x[1:3], w[:2], strides[1:3], rates[1:3], c.attr("padding"))
     if None not in (*x[1:3], *w[:2]):
         s.merge_dim(x[3], w[2])

@@ -35,6 +35,7 @@ from weft.ops.nn.window_shapes import (
     channels_last,
     depth,
     spatial,
+    window_attr,
     window_dims,
 )
 from weft.ops.nn.windows import Window
@@ -75,15 +76,8 @@ def pooled(name: str) -> Callable[[ShapeContext], Dims]:
         if data_format == "NCHW_VECT_C":
             return (None,) * 5
         rank = len(data_format)
-        for attr, what in (("strides", "stride"), ("ksize", "ksize")):
-            if len(c.attr(attr)) != rank:
-                raise ValueError(
-                    f"{name} requires the {what} attribute to contain {rank} values, "
-                    f"but got: {len(c.attr(attr))}"
-                )
-        return pooled_dims(
-            c.dims(0), c.attr("ksize"), c.attr("strides"), c.attr("padding"), data_format
-        )
+        strides, ksize = (window_attr(c, attr, name, rank) for attr in ("strides", "ksize"))
+        return pooled_dims(c.dims(0), ksize, strides, c.attr("padding"), data_format)
 
     return rule
 

@@ -119,6 +119,17 @@ def conv_window(
     )
 
 
+def window_attr(c: s.ShapeContext, attr: str, name: str, rank: int = 4) -> Sequence[int]:
+    """Strides, say, which have an entry for each dimension; `name` is for the complaint."""
+    values: Sequence[int] = c.attr(attr)
+    if len(values) != rank:
+        what = {"strides": "stride", "dilations": "dilation"}.get(attr, attr)
+        raise ValueError(
+            f"{name} requires the {what} attribute to contain {rank} values, but got: {len(values)}"
+        )
+    return values
+
+
 def window_dims(
     sizes: Sequence[int | None],
     windows: Sequence[int | None],

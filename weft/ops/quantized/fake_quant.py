@@ -190,7 +190,7 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def _channels_gradient_shape(c: ShapeContext) -> list[Dims]:
-    dims = s.merge(c.dims(0), c.dims(1))
+    dims = s.with_rank_at_least(s.merge(c.dims(0), c.dims(1)), 1)
     (depth,) = s.with_rank(s.merge(c.dims(2), c.dims(3)), 1)
     if dims is not None:
         depth = s.merge_dim(dims[-1], depth)

@@ -18,7 +18,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid, taking_attrs
-from weft.ops.nn.window_shapes import conv_window
+from weft.ops.nn.window_shapes import conv_window, window_attr
 from weft.ops.quantized.levels import QUANTIZED, ends, f32
 from weft.ops.quantized.windows import _conv_shape, _sizes, _taps
 
@@ -114,7 +114,7 @@ def _conv_rule(depthwise: bool, requantized: bool) -> s.Rule:
 def _depthwise_shape(c: ShapeContext) -> Dims:
     x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 4)
     channels = None if None in w[2:] else w[2] * w[3]  # type: ignore[operator]
-    return (x[0], *_sizes(x, w[:2], c, c.attr("dilations")), channels)
+    return (x[0], *_sizes(x, w[:2], c, window_attr(c, "dilations", c.op.type)), channels)
 
 
 def _conv_inputs(name: str, requantized: bool) -> list[tuple[str, str]]:

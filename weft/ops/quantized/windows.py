@@ -13,29 +13,26 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
-from weft.ops.nn.window_shapes import conv_window
-from weft.ops.nn.windows import Window, padded_size, window_of
+from weft.ops.nn.window_shapes import conv_window, window_attr, window_dims
+from weft.ops.nn.windows import Window, window_of
 from weft.ops.quantized.levels import QUANTIZED, centered, ends, product_range, with_range
 
 
 def _sizes(x: Any, sizes: Any, c: ShapeContext, dilations: Any) -> tuple[int | None, ...]:
-    strides, padding = c.attr("strides"), c.attr("padding")
-    found = []
-    for i in (1, 2):
-        known = x[i] is not None and sizes[i - 1] is not None
-        out = known and padded_size(x[i], sizes[i - 1], strides[i], dilations[i], padding)[0]
-        found.append(out if known else None)
-    return tuple(found)  # type: ignore[arg-type]
+    strides, padding = window_attr(c, "strides", c.op.type), c.attr("padding")
+    return window_dims(x[1:3], sizes, strides[1:3], dilations[1:3], padding)
 
 
 def _conv_shape(c: ShapeContext) -> list[Dims]:
     x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 4)
-    return [(x[0], *_sizes(x, w[:2], c, c.attr("dilations")), w[3]), (), ()]
+    sizes = _sizes(x, w[:2], c, window_attr(c, "dilations", c.op.type))
+    return [(x[0], *sizes, w[3]), (), ()]
 
 
 def _pool_shape(c: ShapeContext) -> list[Dims]:
     x = s.with_rank(c.dims(0), 4)
-    return [(x[0], *_sizes(x, c.attr("ksize")[1:3], c, (1, 1, 1, 1)), x[3]), (), ()]
+    window = window_attr(c, "ksize", c.op.type)
+    return [(x[0], *_sizes(x, window[1:3], c, (1, 1, 1, 1)), x[3]), (), ()]
 
 
 def _taps(x: Any, window: Window, fill: Any) -> list[Any]:

@@ -30,11 +30,10 @@ def _splits_shape(c: s.ShapeContext) -> list[s.Dims]:
         (length,) = s.with_rank(c.dims(ragged + i), 1)
         rows = s.merge_dim(rows, None if length is None else length - 1)
     for i in range(2 * ragged + 2 * sparse, 2 * ragged + 3 * sparse):
-        shape = c.value(i)
-        rows = s.merge_dim(rows, None if shape is None else int(shape[0]))
+        shape = c.partial(i)
+        rows = s.merge_dim(rows, shape[0] if shape else None)
     for i in range(2 * ragged + 3 * sparse, c.num_inputs):
-        dims = c.dims(i)
-        rows = s.merge_dim(rows, None if dims is None else dims[0])
+        rows = s.merge_dim(rows, s.with_rank(c.dims(i), 2)[0])
     return [(None,), (None if rows is None else rows + 1,)]
 
 

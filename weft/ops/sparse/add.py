@@ -82,7 +82,7 @@ def sparse_add_grad(
 
 
 def _rows(dims: Dims) -> int | None:
-    return None if dims is None else dims[0]
+    return s.with_rank(dims, 2)[0]
 
 
 @op(

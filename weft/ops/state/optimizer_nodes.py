@@ -274,7 +274,8 @@ def _shape_rule(count: int, rest: list[str], resource: bool) -> Callable[[Any], 
         else:
             given, rows = c.dims(grad), s.with_rank(c.dims(indices), 1)
             if given is not None:
-                s.merge((given[0],), rows)
+                given = s.with_rank_at_least(given, 1) or ()
+                s.merge(given[:1], rows)
                 dims = s.merge(dims, (None, *given[1:]))
         for i in range(count, count + len(rest)):
             if i not in (grad, indices):

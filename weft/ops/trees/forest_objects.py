@@ -31,7 +31,10 @@ class TreeParams:
 
     @staticmethod
     def parse(text: str) -> TreeParams:
-        return TreeParams(**json.loads(text))
+        try:
+            return TreeParams(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"No parameters of a forest: {text[:80]!r} ({error})") from None
 
     def dumps(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
