@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from typing import Any
 
 from weft.core import errors
@@ -46,6 +47,26 @@ _STATUSES: tuple[tuple[str, Any], ...] = (
 )
 
 
+# What Python and NumPy say of values that a kernel cannot use, and what that means to its caller.
+_SCALAR = "An input that must be a scalar is not"
+_RANK = "An input does not have the rank or size that the operation takes"
+_MEANINGS: tuple[tuple[str, str], ...] = (
+    ("only 0-dimensional arrays can be converted", _SCALAR),
+    ("only length-1 arrays can be converted", _SCALAR),
+    ("can only convert an array of size 1", _SCALAR),
+    ("only integer scalar arrays can be converted", _SCALAR),
+    ("truth value of an", _SCALAR),
+    ("iteration over a 0-d array", "An input that must not be a scalar is one"),
+    ("len() of unsized object", "An input that must not be a scalar is one"),
+    ("values to unpack", _RANK),
+    ("too many indices for array", _RANK),
+    ("tuple index out of range", _RANK),
+    ("out of bounds for array of dimension", _RANK),
+    ("must have same number of dimensions", _RANK),
+)
+_UNLIKE = re.compile(r"operands could not be broadcast together with shapes (\(.*?\)) (\(.*?\))")
+
+
 def os_number(error: OSError) -> int | None:
     """The operating system's number of an error, also where a library left it out."""
     if error.errno is not None:
@@ -79,7 +100,24 @@ def message_of(error: BaseException) -> str:
         return f"{error.filename or ''}; {os.strerror(number)}"
     if isinstance(error, NotImplementedError):
         return str(error)
-    return f"{type(error).__name__}: {error}"
+    return _meaning(error) or f"{type(error).__name__}: {error}"
+
+
+def _meaning(error: BaseException) -> str | None:
+    """What an error of Python's says of the inputs, where that is known."""
+    text = str(error)
+    if isinstance(error, AttributeError) and _may_be_held(error.obj):
+        kind = type(error.obj).__name__
+        return f"Trying to access a handle's resource using the wrong type: it is a {kind}"
+    if unlike := _UNLIKE.search(text):
+        shapes = ("[" + ",".join(re.findall(r"\d+", dims)) + "]" for dims in unlike.groups())
+        return "Incompatible shapes: {} vs. {}".format(*shapes)
+    return next((meaning for words, meaning in _MEANINGS if words in text), None)
+
+
+def _may_be_held(value: Any) -> bool:
+    """Whether a handle may stand for `value`: an object of weft's, or an array that was fed."""
+    return type(value).__module__.split(".")[0] in ("weft", "numpy") and not callable(value)
 
 
 def is_public(error: BaseException) -> bool:
