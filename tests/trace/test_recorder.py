@@ -15,8 +15,9 @@ import pytest
 import weft as tf
 from weft.runtime.recording import xla_profile
 from weft.runtime.recording.control import CONTROL, packed, unpacked
-from weft.runtime.recording.probes import PROBES
+from weft.runtime.recording.probes import PROBES, step_number
 from weft.runtime.recording.recorder import RECORDER, Recorder, lines_of
+from weft.runtime.rendezvous import Rendezvous
 
 
 @pytest.fixture(autouse=True)
@@ -258,3 +259,18 @@ def test_a_line_is_that_of_the_latest_graph() -> None:
         for graph in noted:
             recorder.note_graph(graph)
         assert recorder.graphs() == noted[::-1]
+
+
+def test_no_two_steps_have_one_number() -> None:
+    """Else the ends of arrows of different steps meet: rendezvous are made where others were."""
+
+    class Runs:
+        def __init__(self) -> None:
+            self.rendezvous = Rendezvous()
+
+    numbers = []
+    for _ in range(50):
+        step = Runs()
+        numbers.append(step_number(step))
+        assert step_number(step) == numbers[-1]
+    assert len(set(numbers)) == 50

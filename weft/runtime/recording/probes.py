@@ -7,6 +7,7 @@ keep bound methods, so what it adds after the end is ignored.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
@@ -29,6 +30,7 @@ from weft.runtime.xla.region import Region
 _SHORTEST_COMPILATION = 1e-3  # seconds: below, the program was there
 _MOST_NAMES = 40
 _MOST_STEPS = 4096
+_steps = itertools.count(1)
 Method = Callable[..., Any]
 Label = tuple[str, dict[str, Any]]  # name and detail of events
 
@@ -329,8 +331,9 @@ def _transfer(executor: Executor, task: Task, how: str) -> Label:
 def step_number(executor: Any) -> int:
     """The number of a step: the same in all processes, if several take part in it."""
     rendezvous = executor.rendezvous
-    number: int = getattr(rendezvous, "step_id", None) or id(rendezvous)
-    return number
+    number: int | None = getattr(rendezvous, "step_id", None)
+    # Its address would do for the time of the step, but the next step may have the same.
+    return number or rendezvous.__dict__.setdefault("recorded_as", next(_steps))
 
 
 @functools.lru_cache(16384)
