@@ -14,6 +14,7 @@ from weft.legacy.old.python_rows import PYTHON_3
 
 _LOG = logging.getLogger("weft.legacy")
 _told: set[tuple[str, str]] = set()
+_reasons: set[str] = set()
 _python2: set[str] = set()
 # A byte for each use that was told of, which this process shares with those that it forks: the
 # workers of a pool all use the same, and are new each time.
@@ -42,6 +43,11 @@ def tell_of(name: str, case: str, used: str) -> None:
     _tell(f"{row.shown} {case}", row.reason, f"{used} is used")
 
 
+def is_before_1_0() -> bool:
+    """Whether the program has used what TensorFlow had before 1.0 only."""
+    return any(each.endswith("since TensorFlow 1.0") for each in _reasons)
+
+
 def tell_of_python2(file: str) -> None:
     """Tells that a file is translated; of what only Python 2 had, its uses are then not told."""
     if file not in _python2:
@@ -56,6 +62,7 @@ def _tell(name: str, reason: str, advice: str, error: type[Exception] = OldNameE
     if (name, file) in _told or (file in _python2 and reason == PYTHON_3):
         return
     _told.add((name, file))
+    _reasons.add(reason)
     if _is_first(name, file):
         _LOG.warning("%s:%d uses %s, %s: %s", _shown(file), line, name, reason, advice)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _GONE = "gone since TensorFlow 1.0"
+_SHARED = "its weights shared since TensorFlow 1.1"
 _GONE_LATER = "gone since TensorFlow 1.9"
 _CHANGED = "other arguments since TensorFlow 1.0"
 _OWN = "weft.legacy.old.tensorflow_behaviour"
@@ -126,5 +127,17 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "changed", _CHANGED, {old: f"{_OWN}.{old.rpartition('.')[2]}" for old in REARRANGED}
     ),
     *(("changed", _CHANGED, holder, names) for holder, names in _SEQUENCES.items()),
+    (
+        "changed",
+        _SHARED,
+        "tensorflow.nn.rnn_cell",
+        {"MultiRNNCell": "weft.legacy.old.tensorflow_cells.MultiRNNCell"},
+    ),
+    (
+        "method",
+        _GONE,
+        "tensorflow.TensorArray",
+        {"pack": "weft.TensorArray.stack", "unpack": "weft.TensorArray.unstack"},
+    ),
     ("module", _GONE, "", _MODULES),
 ]
