@@ -227,3 +227,21 @@ def test_a_cell_that_is_stacked_again_is_shared_since_1_1(
     cells = "cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.BasicLSTMCell(4)] * 2)\n"
     run(tmp_path, cells + "tf.nn.static_rnn(cell, [tf.zeros([2, 4])], dtype=tf.float32)\n")
     assert len(weft.global_variables()) == 2
+
+
+def test_a_scope_that_is_not_to_reuse(tmp_path: Path) -> None:
+    source = """
+with tf.variable_scope("model"):
+    weights = tf.get_variable("weights", [2])
+    loss = tf.reduce_sum(weights)
+    tf.get_variable_scope().reuse_variables()
+    with tf.variable_scope(tf.get_variable_scope(), reuse=False):
+        tf.train.AdamOptimizer().minimize(loss)
+        again = tf.get_variable("weights", [2])
+"""
+    found = run(tmp_path, source)
+    assert found["again"] is found["weights"]
+    assert "model/model/weights/Adam:0" in [v.name for v in weft.global_variables()]
+    with flags.STRICT.override(True), pytest.raises(ValueError, match="does not exist"):
+        with weft.Graph().as_default():
+            run(tmp_path, source)
