@@ -253,6 +253,7 @@ def test_a_package_of_python_2_runs_both_ways(tmp_path: Path) -> None:
          "def g():\n    return np.fromfile(b)\nn = g()\nint(n.item())"),
         ("np.fromstring(b, 'u1')[0]", "np.frombuffer(b, 'u1').copy()[0]"),
         ("np.fromstring('1 2', sep=' ')", None),
+        ("x[: 2 * np.floor(y)]", "x[: int(2 * np.floor(y))]"),
         ("n = np.arange(1)\nx.reshape(n, 1)", "n = np.arange(1)\nx.reshape(n.item(), 1)"),
         ("n = np.arange(1)\nnp.zeros((n, 1))", "n = np.arange(1)\nnp.zeros((n.item(), 1))"),
         ("n = np.arange(2)\nx.reshape(n)", None),  # a shape

@@ -477,3 +477,19 @@ def test_autograph_reads_files_as_they_are_that_were_loaded_before(monkeypatch: 
 
     with tf.Session() as session:
         assert session.run(squashed(tf.constant(30.0))) == 1
+
+
+@pytest.mark.parametrize(
+    "end", ["math.floor(7 / 2.0)", "n", "2 * n - 3", "np.ceil(2.5)", "6 / 2.0"]
+)
+def test_floats_as_ends_of_slices(end: str, tmp_path: Path) -> None:
+    start = "import math\nimport numpy as np\na = np.arange(12)\nn = np.floor(3.9)\n"
+    rest = f"b = a[:{end}]\nc = a.reshape(4, 3)[{end}:, 1]"
+    for python2 in ("", "print a\n"):  # where math.floor gave a float
+        space = run(tmp_path, start + python2 + rest)
+        assert space["b"].tolist() == [0, 1, 2] and space["c"].tolist() == [10]
+
+
+def test_floats_as_ends_of_slices_are_an_error_where_the_user_is_strict(tmp_path: Path) -> None:
+    with flags.STRICT.override(True), pytest.raises(TypeError, match="slice indices"):
+        run(tmp_path, "import numpy as np\nb = np.arange(12)[: np.ceil(2.5)]")

@@ -87,6 +87,7 @@ VALUES: list[tuple[str, Any]] = [
             "inputs=tf.zeros([4, 2]), labels=tf.constant([[0]] * 4), num_classes=6, num_sampled=3",
         )
     ),
+    ("tf.TensorArray(tf.int32, 2).unpack([[1], [2]]).pack()", [[1], [2]]),
 ]  # fmt: skip
 
 
@@ -201,3 +202,46 @@ def test_versions_as_text(test: str, expected: Any, tmp_path: Path) -> None:
     source = f"v = tf.__version__\nassert v.startswith('1.15')\nx = {test}\n"
     found = run(tmp_path, source.replace("1.15.5", weft.__version__))["x"]
     assert found == (weft.__version__ if expected == "1.15.5" else expected)
+
+
+@pytest.mark.parametrize("inner", ["cell", "tf.nn.rnn_cell.DropoutWrapper(cell, 0.5)"])
+def test_a_cell_that_is_stacked_again_has_its_own_weights(
+    inner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "_told", set())
+    monkeypatch.setattr(notices, "_reasons", set())
+    cells = f"cell = tf.nn.rnn_cell.BasicLSTMCell(8)\ncell = {inner}\n"
+    cells += "cell = tf.nn.rnn_cell.MultiRNNCell([cell] * 2)\n"
+    cells += "is_one = isinstance(cell, tf.nn.rnn_cell.MultiRNNCell)\nx = [tf.zeros([2, 4])] * 3\n"
+    found = run(tmp_path, cells + "tf.nn.rnn(cell, x, dtype=tf.float32)\n")
+    names = ["kernel", "bias"]
+    made = [variable.name.rpartition("multi_rnn_cell/")[2] for variable in weft.global_variables()]
+    assert found["is_one"]
+    assert made == [f"cell_{i}/basic_lstm_cell/{name}:0" for i in range(2) for name in names]
+
+
+def test_a_cell_that_is_stacked_again_is_shared_since_1_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "_reasons", set())
+    cells = "cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.BasicLSTMCell(4)] * 2)\n"
+    run(tmp_path, cells + "tf.nn.static_rnn(cell, [tf.zeros([2, 4])], dtype=tf.float32)\n")
+    assert len(weft.global_variables()) == 2
+
+
+def test_a_scope_that_is_not_to_reuse(tmp_path: Path) -> None:
+    source = """
+with tf.variable_scope("model"):
+    weights = tf.get_variable("weights", [2])
+    loss = tf.reduce_sum(weights)
+    tf.get_variable_scope().reuse_variables()
+    with tf.variable_scope(tf.get_variable_scope(), reuse=False):
+        tf.train.AdamOptimizer().minimize(loss)
+        again = tf.get_variable("weights", [2])
+"""
+    found = run(tmp_path, source)
+    assert found["again"] is found["weights"]
+    assert "model/model/weights/Adam:0" in [v.name for v in weft.global_variables()]
+    with flags.STRICT.override(True), pytest.raises(ValueError, match="does not exist"):
+        with weft.Graph().as_default():
+            run(tmp_path, source)

@@ -54,6 +54,26 @@ def test_processes_of_multiprocessing(tmp_path: Path) -> None:
     assert done.stdout.split("\n")[-2] == "[(5.0, '__mp_main__')]", done.stderr
 
 
+POOLS = """\
+import multiprocessing
+import numpy as np
+
+def work(x):
+    return np.float(x)
+
+for _ in range(3):
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        print(pool.map(work, [3, 4]))
+"""
+
+
+def test_workers_that_are_forked_tell_of_old_names_once(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": POOLS})
+    done = weft("run", str(tmp_path / "train.py"))
+    assert done.stdout == "[3.0, 4.0]\n" * 3
+    assert done.stderr.count("uses np.float") == 1
+
+
 def test_a_script_that_a_program_starts(tmp_path: Path) -> None:
     child = "import sys, tensorflow as tf\nprint sys.argv[1:], 3 / 2, tf.float32.size, __name__\n"
     parent = "import subprocess, sys\n"

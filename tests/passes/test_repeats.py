@@ -71,6 +71,16 @@ def test_what_is_rewritten() -> None:
     assert "_SumRepeated" in names and "Unique" not in names
 
 
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_two_tables_of_the_same_ids(name) -> None:
+    ids = tf.placeholder(tf.int32, [None])
+    tables = [tf.Variable(tf.ones([7, width])) for width in (2, 1)]
+    loss = tf.add_n([tf.reduce_sum(tf.square(tf.gather(table, ids))) for table in tables])
+    (part,) = prepare([], [], [OPTIMIZERS[name]().minimize(loss)])
+    names = [node.type for node in part.graph.nodes]
+    assert names.count("_SumRepeated") == 2 and "Unique" not in names
+
+
 def test_not_where_the_rows_are_seen() -> None:
     ids = tf.placeholder_with_default(tf.constant([1, 1, 2]), [None])
     rows, places = tf.unique(ids)

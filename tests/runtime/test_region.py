@@ -1,5 +1,7 @@
 """Interpreted, tiny and compiled regions agree; programs are chosen and bounded as designed."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -155,6 +157,24 @@ def test_ever_new_shapes_are_compiled_only_where_that_would_pay(sess, monkeypatc
     monkeypatch.setattr(region, "NODE_COMPILED", 0.0)
     sess.run(y, {x: np.ones(40_000, np.float32)})
     assert len(programs(sess)) == 1
+
+
+def test_what_compiling_has_taken_is_what_it_will_take(sess, monkeypatch):
+    from weft.runtime.xla import region
+
+    compile_region = region.compile_region
+
+    def slowly(*args):
+        time.sleep(0.3)
+        return compile_region(*args)
+
+    monkeypatch.setattr(region, "compile_region", slowly)
+    monkeypatch.setattr(region, "NODE_COMPILED", 0.0)
+    x = tf.placeholder(tf.float32, [None])
+    y = heavy(x)
+    for size in [40_000] * 3 + [40_001, 40_002, 40_003] * 3:
+        sess.run(y, {x: np.ones(size, np.float32)})
+    assert len(programs(sess)) < 4
 
 
 def test_assignments_alone_are_never_compiled(sess):

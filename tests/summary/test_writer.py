@@ -40,6 +40,12 @@ def test_the_file_is_named_and_begun_as_tensorflows(tmp_path: Path) -> None:
     assert first.file_version == "brain.Event:2" and abs(first.wall_time - time.time()) < 60
 
 
+def test_a_step_without_a_summary(tmp_path: Path) -> None:
+    with tf.Session() as session, tf.summary.FileWriter(str(tmp_path)) as writer:
+        writer.add_summary(session.run(tf.no_op()), 7)
+    assert [(event.step, event.WhichOneof("what")) for event in events(tmp_path)][1:] == [(7, None)]
+
+
 def test_everything_that_can_be_added(tmp_path: Path) -> None:
     x = tf.constant(1.0, name="x")
     with tf.summary.FileWriter(str(tmp_path), x.graph) as writer:

@@ -151,6 +151,8 @@ def optimize(graph: ClientGraph, options: Options) -> None:
         for inner in subgraphs(node):
             optimize(inner, options)
     folded = options.fold and not has_frames(graph)
+    if options.simplify:
+        sum_repeats(graph)  # before gradients of two tables share what finds their rows
     tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
     if options.half is not None:
         fuse_attention(graph, ("float32",))

@@ -180,6 +180,14 @@ def index(value: Any) -> Any:
     return value
 
 
+def bound(value: Any) -> Any:
+    """An end of a slice: the whole part of a float, as arrays took it."""
+    if isinstance(value, float | np.floating) and not flags.STRICT:
+        notices.tell(_BOUNDS)
+        return int(value)
+    return value
+
+
 def listed(value: Any) -> Any:
     """What a dictionary's method gave, of which an element is taken: the list that it was."""
     if isinstance(value, MappingView) and not hasattr(value, "__getitem__"):
@@ -322,6 +330,12 @@ _COUNTS = table.Row(
     "an array of one element as a number of things",
     "gone since NumPy 1.12",
     "x.item()",
+    "name",
+)
+_BOUNDS = table.Row(
+    "a float as the end of a slice",
+    "gone since NumPy 1.12",
+    "int(x)",
     "name",
 )
 _INDICES = table.Row(

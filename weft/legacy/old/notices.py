@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import mmap
 import os
 import sys
+import zlib
 
 from weft.core import flags
 from weft.legacy.old import table, users_code
@@ -12,7 +14,12 @@ from weft.legacy.old.python_rows import PYTHON_3
 
 _LOG = logging.getLogger("weft.legacy")
 _told: set[tuple[str, str]] = set()
+_reasons: set[str] = set()
 _python2: set[str] = set()
+# A byte for each use that was told of, which this process shares with those that it forks: the
+# workers of a pool all use the same, and are new each time.
+_told_by_any = mmap.mmap(-1, 1 << 22)
+_first = os.getpid()
 
 
 class OldNameError(AttributeError):
@@ -36,6 +43,11 @@ def tell_of(name: str, case: str, used: str) -> None:
     _tell(f"{row.shown} {case}", row.reason, f"{used} is used")
 
 
+def is_before_1_0() -> bool:
+    """Whether the program has used what TensorFlow had before 1.0 only."""
+    return any(each.endswith("since TensorFlow 1.0") for each in _reasons)
+
+
 def tell_of_python2(file: str) -> None:
     """Tells that a file is translated; of what only Python 2 had, its uses are then not told."""
     if file not in _python2:
@@ -47,9 +59,19 @@ def _tell(name: str, reason: str, advice: str, error: type[Exception] = OldNameE
     file, line = place()
     if flags.STRICT:
         raise error(f"{_shown(file)}:{line} uses {name}, {reason} (--strict)")
-    if (name, file) not in _told and not (file in _python2 and reason == PYTHON_3):
-        _told.add((name, file))
+    if (name, file) in _told or (file in _python2 and reason == PYTHON_3):
+        return
+    _told.add((name, file))
+    _reasons.add(reason)
+    if _is_first(name, file):
         _LOG.warning("%s:%d uses %s, %s: %s", _shown(file), line, name, reason, advice)
+
+
+def _is_first(name: str, file: str) -> bool:
+    """Whether no process before this one, forked of the same, has told of a use."""
+    at = zlib.crc32(f"{name} {file}".encode()) % len(_told_by_any)
+    told, _told_by_any[at] = _told_by_any[at], 1
+    return os.getpid() == _first or not told
 
 
 def place() -> tuple[str, int]:

@@ -28,6 +28,8 @@ _LISTS = frozenset({"keys", "values", "items"})
 _COMPILERS = {"exec": "text", "compile": "compiled"}
 # Expressions of indices that may be lists.
 _MAY_BE_LISTS = (ast.Name, ast.List, ast.ListComp, ast.BinOp)
+# Functions that give whole numbers as floats; `divide` is Python 2's quotient.
+_ROUNDING = frozenset({"floor", "ceil", "round", "rint", "trunc", "fix", "divide"})
 # Expressions that may be arrays, or be compared with them.
 _MAY_BE_ARRAYS = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List)
 # The integers that fit into every signed type of NumPy's.
@@ -44,11 +46,17 @@ class Imported(ast.NodeVisitor):
         self.roots: set[str] = set()
         self.used: set[str] = set()
         self.bound: set[str] = set()
+        self.rounded: set[str] = set()  # names of whole numbers that may be floats
         self.has_star = False
         self.visit(tree)
 
     def visit_Name(self, node: ast.Name) -> None:
         (self.used if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if _may_be_float(node.value, self.rounded):
+            self.rounded.update(each.id for each in node.targets if isinstance(each, ast.Name))
+        self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.bound.add(node.name)
@@ -247,7 +255,15 @@ class Rewriter(ast.NodeTransformer):
         makes_slices = "slice" in self.imported.used
         if makes_slices and isinstance(node.slice, _MAY_BE_LISTS):
             node.slice = self._replaced(call("index", node.slice), node.slice)
+        for each in _slices(node.slice) if self._mentions_numpy else ():
+            each.lower, each.upper = self._bound(each.lower), self._bound(each.upper)
         return node
+
+    def _bound(self, value: ast.expr | None) -> ast.expr | None:
+        """An end of a slice, which may be a float: that is rounded, or a quotient."""
+        if value is None or not _may_be_float(value, self.imported.rounded):
+            return value
+        return self._replaced(call("bound", value), value)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -401,6 +417,26 @@ def _gave_list(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
     return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS
+
+
+def _slices(node: ast.expr) -> list[ast.Slice]:
+    """The slices of an index."""
+    several = node.elts if isinstance(node, ast.Tuple) else [node]
+    return [each for each in several if isinstance(each, ast.Slice)]
+
+
+def _may_be_float(node: ast.expr, rounded: set[str]) -> bool:
+    """Whether an expression is made of numbers alone, and a quotient or a rounded one is in it."""
+    if isinstance(node, ast.BinOp):
+        parts = _may_be_float(node.left, rounded) or _may_be_float(node.right, rounded)
+        return parts or isinstance(node.op, ast.Div)
+    if isinstance(node, ast.UnaryOp):
+        return _may_be_float(node.operand, rounded)
+    if isinstance(node, ast.Call):
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else dotted(function)
+        return name in _ROUNDING
+    return isinstance(node, ast.Name) and node.id in rounded
 
 
 def _is_large(node: ast.expr) -> bool:

@@ -46,6 +46,16 @@ def reverse(tensor: Any, axis: Any = None, name: str | None = None, dims: Any = 
     return weft.reverse(tensor, chosen, name=name)
 
 
+def variable_scope(name_or_scope: Any, *args: Any, **kwargs: Any) -> Any:
+    """`variable_scope`; `reuse=False` made variables in a scope that is entered again to reuse."""
+    is_reusing = isinstance(name_or_scope, weft.VariableScope) and name_or_scope.reuse is True
+    if is_reusing and kwargs.get("reuse") is False:
+        case = "with reuse=False of a scope that reuses"
+        notices.tell_of("tensorflow.variable_scope", case, "tf.AUTO_REUSE")
+        kwargs["reuse"] = weft.AUTO_REUSE
+    return weft.variable_scope(name_or_scope, *args, **kwargs)
+
+
 def resize_images(images: Any, *args: Any, **kwargs: Any) -> Any:
     """`resize_images(images, size)`; was `resize_images(images, height, width)`."""
     first = args[0] if args else kwargs.get("new_height", kwargs.get("size"))

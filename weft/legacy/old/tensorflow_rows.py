@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _GONE = "gone since TensorFlow 1.0"
+_SHARED = "its weights shared since TensorFlow 1.1"
+_NO_EFFECT = "without effect in TensorFlow 1.15"
 _GONE_LATER = "gone since TensorFlow 1.9"
 _CHANGED = "other arguments since TensorFlow 1.0"
 _OWN = "weft.legacy.old.tensorflow_behaviour"
@@ -126,5 +128,18 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "changed", _CHANGED, {old: f"{_OWN}.{old.rpartition('.')[2]}" for old in REARRANGED}
     ),
     *(("changed", _CHANGED, holder, names) for holder, names in _SEQUENCES.items()),
+    ("changed", _NO_EFFECT, "tensorflow", {"variable_scope": f"{_OWN}.variable_scope"}),
+    (
+        "changed",
+        _SHARED,
+        "tensorflow.nn.rnn_cell",
+        {"MultiRNNCell": "weft.legacy.old.tensorflow_cells.MultiRNNCell"},
+    ),
+    (
+        "method",
+        _GONE,
+        "tensorflow.TensorArray",
+        {"pack": "weft.TensorArray.stack", "unpack": "weft.TensorArray.unstack"},
+    ),
     ("module", _GONE, "", _MODULES),
 ]

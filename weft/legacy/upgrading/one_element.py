@@ -1,7 +1,7 @@
-"""Arrays that NumPy is stricter about: of one element, used as numbers; of the bytes of a string.
+"""What NumPy is stricter about: arrays of one element as numbers, or of a string; floats in slices.
 
-Where a number is wanted, NumPy takes `n.item()` only. What is found is certain: a name counts as
-an array where everything that is assigned to it is one.
+Where a number is wanted, NumPy takes `n.item()` only, and `int(n)` of a float. What is found is
+certain: a name counts as an array where everything that is assigned to it is one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Iterator
 
 from weft.legacy.checking.program import Names
 from weft.legacy.checking.sources import Source
+from weft.legacy.old.python2.statements import RUNTIME
 from weft.legacy.upgrading.edits import Edit, Places
 
 # Functions of NumPy that give arrays of at least one dimension.
 _MAKERS = frozenset(
     f"numpy.{name}" for name in "frombuffer fromstring fromfile arange linspace atleast_1d".split()
 )
+_ROUNDING = frozenset({"floor", "ceil"})
 _NUMBERS = frozenset({"int", "long", "float", "complex"})
 _COUNTS = frozenset({"read", "range", "xrange"})
 _SHAPES = frozenset({"reshape", "zeros", "ones", "empty"})
@@ -34,9 +36,27 @@ def edits(source: Source, names: Names) -> Iterator[Edit]:
         for node in _own_nodes(scope):
             if isinstance(node, ast.Call) and _reads_bytes(node, names):
                 yield from _from_buffer(node, places)
+            for end in _rounded_ends(node):
+                first, last = places.span(end)
+                yield from (Edit(first, first, "int("), Edit(last, last, ")"))
             for number in _wanted_numbers(node):
                 if arrays.is_array(number, scope):
                     yield from _item_of(number, places)
+
+
+def _rounded_ends(node: ast.AST) -> Iterator[ast.expr]:
+    """The ends of slices that are whole numbers as floats."""
+    if isinstance(node, ast.Slice):
+        yield from (each for each in (node.lower, node.upper) if each and _is_rounded(each))
+
+
+def _is_rounded(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_rounded(node.left) or _is_rounded(node.right)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    is_known = ast.unparse(node.func.value) in ("math", "np", "numpy", RUNTIME)
+    return is_known and node.func.attr in _ROUNDING
 
 
 def _item_of(node: ast.expr, places: Places) -> Iterator[Edit]:

@@ -43,14 +43,16 @@ class SummaryToEventTransformer:
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Adds a `Summary`, as a message or serialized (as summary operations give it).
 
-        Metadata is written with the first value of each tag only.
+        None, which a step gives that runs no summary, adds an event without one. Metadata is
+        written with the first value of each tag only.
         """
         if isinstance(summary, bytes) and _METADATA not in summary:
             event = Event()
             event.summary.ParseFromString(summary)
         else:
             summary = Summary.FromString(summary) if isinstance(summary, bytes) else summary
-            self._strip_metadata(summary)
+            if summary is not None:
+                self._strip_metadata(summary)
             event = Event(summary=summary)
         self._add_event(event, global_step)
 

@@ -113,7 +113,7 @@ class Region:
         self.shapes: list[Any] = []
         self.since, self.looked = -1, -1
         self.has_program = False
-        self.compiling = 0.0  # seconds
+        self.compiling, self.compiled = 0.0, 0  # seconds, programs
         self.tiny = False  # whether it has met something, and did all of that faster on the host
         self.is_settled = False  # one of the signatures has been run as it will be from now on
         self._lock = threading.Lock()
@@ -222,7 +222,8 @@ class Region:
             return True
         if few:
             return entry.runs > 1
-        return entry.spent > NODE_COMPILED * len(self.unit.nodes)
+        took = self.compiling / max(self.compiled, 1)  # a program of this region, until now
+        return entry.spent > max(took, NODE_COMPILED * len(self.unit.nodes))
 
     @functools.cached_property
     def _is_heavy(self) -> bool:
@@ -338,6 +339,7 @@ class Region:
         with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
             program = compile_region(self.unit, self.cells, spec, self.store.device)
         self.compiling += time.perf_counter() - began
+        self.compiled += 1
         return program
 
     def rngs(self) -> np.ndarray:
