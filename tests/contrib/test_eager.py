@@ -248,6 +248,23 @@ def test_a_template_keeps_its_variables() -> None:
             tf.make_template("a", scaled, unique_name_="b")
 
 
+def test_a_template_of_eager_execution_in_a_function() -> None:
+    def line(x: Any) -> Any:
+        ones = tf.ones_initializer()
+        slope = tf.get_variable("a", [], initializer=ones)
+        return x * slope + tf.get_variable("b", [], initializer=ones)
+
+    with eager_mode():
+        scope = tf.VariableScope(None)
+        assert scope.use_resource is True and scope.reuse is tf.AUTO_REUSE
+        made = tf.make_template("line", line, create_scope_now_=True)
+        function = tfe.defun(made)
+        assert [float(function(x)) for x in (tf.constant(2.0), tf.constant(3.0))] == [3.0, 4.0]
+        assert [v.name for v in made.variables] == ["line/a:0", "line/b:0"]
+    with tf.Graph().as_default():
+        assert tf.VariableScope(None).use_resource is None
+
+
 def test_a_template_that_makes_more_variables_later() -> None:
     names = iter("ab")
     with eager_mode():

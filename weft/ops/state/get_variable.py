@@ -11,7 +11,8 @@ from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, get_collection, get_default_graph, name_scope
-from weft.ops.state.variable_store import Request, VariableStore
+from weft.ops.kit.eager import executing_eagerly
+from weft.ops.state.variable_store import AUTO_REUSE, Request, VariableStore
 from weft.ops.state.variables import VariableAggregation, VariableSynchronization
 
 # Both live in the graph's collections, under keys that are not exported with it.
@@ -41,6 +42,8 @@ class VariableScope:
         self._caching_device, self._partitioner = caching_device, partitioner
         self._custom_getter, self._constraint = custom_getter, constraint
         self._name_scope, self._dtype, self._use_resource = name_scope, dtype, use_resource
+        if executing_eagerly():  # also for functions that are traced in this scope later
+            self._reuse, self._use_resource = AUTO_REUSE, True
 
     name = property(attrgetter("_name"))
     original_name_scope = property(
