@@ -215,6 +215,24 @@ def test_a_config_and_folders_that_are_looked_at_again_by_a_timer(
     until(lambda: asked(client, version_label="canary") == 30.0)
 
 
+def test_a_config_file_that_is_being_written(start: Start, tmp_path: Path) -> None:
+    """Whoever reads it while it is empty must not take it for a server without models."""
+    (tmp_path / "m").mkdir()
+    add_version(tmp_path / "m", 1, 10.0)
+    add_version(tmp_path / "m", 2, 20.0)
+    file = tmp_path / "models.config"
+    file.write_text(CONFIG.format(path=tmp_path / "m", canary=2))
+    client = start(config_file=str(file))
+    file.write_text("")
+    with pytest.raises(errors.FailedPreconditionError, match="has no model_config_list"):
+        client.server.reload()
+    assert asked(client, version_label="canary") == 20.0
+    file.write_text("model_config_list {}")
+    client.server.reload()
+    with pytest.raises(grpc.RpcError, match="Servable not found"):
+        asked(client)
+
+
 def until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not holds():

@@ -52,12 +52,16 @@ class ModelConfig:
     sampling: float | None = None
 
 
-def read_config(text: str) -> tuple[ModelConfig, ...]:
-    """The models of a ModelServerConfig as text. InvalidArgumentError if it is none."""
+def read_config(text: str) -> tuple[ModelConfig, ...] | None:
+    """The models of a ModelServerConfig as text; None if it has no list of them.
+
+    InvalidArgumentError if it is no such message.
+    """
     try:
-        return from_message(merge_text(text, message("ModelServerConfig")()))
+        config = merge_text(text, message("ModelServerConfig")())
     except text_format.ParseError as error:
         raise invalid(f"Cannot read the model config: {error}") from None
+    return None if config.WhichOneof("config") is None else from_message(config)
 
 
 def from_message(config: Any) -> tuple[ModelConfig, ...]:

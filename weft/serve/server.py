@@ -17,7 +17,7 @@ from weft.core import errors
 from weft.runtime.debug import report
 from weft.serve.batching import Places
 from weft.serve.config import Batching, ModelConfig, read_config
-from weft.serve.errors import invalid, unavailable
+from weft.serve.errors import invalid, precondition, unavailable
 from weft.serve.grpc_front import GrpcFront
 from weft.serve.http_front import METRICS_PATH, HttpFront, HttpLimits
 from weft.serve.loading import Loader
@@ -229,11 +229,19 @@ class ModelServer:
                 raise
 
     def _configs(self, text: str) -> tuple[ModelConfig, ...]:
-        """The models of the config file, which says this."""
+        """The models of the config file, which says this.
+
+        One that is empty, as it is while somebody writes it, takes no model away.
+        """
         try:
-            return read_config(text)
+            found = read_config(text)
         except errors.InvalidArgumentError as error:
             raise invalid(f"{self.options.config_file}: {error.message}") from None
+        if found is None and self.models.names:
+            raise precondition(
+                f"{self.options.config_file} has no model_config_list: the models stay"
+            )
+        return found or ()
 
     def reload_or_complain(self, if_changed: bool = False) -> None:
         """As `reload`, for who cannot be told."""
