@@ -139,6 +139,8 @@ def _summary(value: np.ndarray) -> str:
 
 
 def _element(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
     return str(int(value)) if isinstance(value, (bool, int)) else f"{value:g}"
 
 
