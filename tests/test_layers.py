@@ -31,8 +31,8 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "client": ("cluster",),
     "lib": ("client", "autodiff"),
     "api": ("lib",),
-    "trace": ("client",),
-    "pages": ("trace", "lib"),
+    "traces": ("client",),
+    "pages": ("traces", "lib"),
     "serve": ("pages",),
     # The package itself, and programs on top of it.
     "": ("api",),

@@ -3,6 +3,60 @@ from typing import Any as _Any
 from weft.core.dtypes import DType as _DType
 from weft.graph.tensor import Tensor as _Tensor
 import builtins as _builtins
+from weft.api import app as app
+from weft.api import audio as audio
+from weft.api import bitwise as bitwise
+from weft.api import compat as compat
+from weft.api import config as config
+from weft.api import data as data
+from weft.api import debugging as debugging
+from weft.api import distribute as distribute
+from weft.api import distributions as distributions
+from weft.api import dtypes as dtypes
+from weft.api import estimator as estimator
+from weft.api import feature_column as feature_column
+from weft.api import gfile as gfile
+from weft.api import graph_util as graph_util
+from weft.api import image as image
+from weft.api import initializers as initializers
+from weft.api import io as io
+from weft.api import keras as keras
+from weft.api import layers as layers
+from weft.api import linalg as linalg
+from weft.api import logging as logging
+from weft.api import lookup as lookup
+from weft.api import losses as losses
+from weft.api import manip as manip
+from weft.api import math as math
+from weft.api import metrics as metrics
+from weft.api import nn as nn
+from weft.api import profiler as profiler
+from weft.api import python_io as python_io
+from weft.api import quantization as quantization
+from weft.api import queue as queue
+from weft.api import ragged as ragged
+from weft.api import random as random
+from weft.api import resource_loader as resource_loader
+from weft.api import saved_model as saved_model
+from weft.api import sets as sets
+from weft.api import signal as signal
+from weft.api import sparse as sparse
+from weft.api import spectral as spectral
+from weft.api import strings as strings
+from weft.api import summary as summary
+from weft.api import sysconfig as sysconfig
+from weft.api import test as test
+from weft.api import tpu as tpu
+from weft.api import train as train
+from weft.api import version as version
+from weft.api import xla as xla
+from weft.core import errors as errors
+from weft.core import nest as nest
+from weft.legacy import examples as examples
+from weft.legacy import python as python
+from weft.lib import autograph as autograph
+from weft.lib import contrib as contrib
+from weft.lib.platform import flags as flags
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
 from tensorboard.compat.proto.config_pb2 import ConfigProto as ConfigProto
@@ -69,10 +123,6 @@ from weft.core.shapes import Dimension as Dimension
 from weft.core.shapes import dimension_at_index as dimension_at_index
 from weft.core.shapes import dimension_value as dimension_value
 from weft.core.shapes import TensorShape as TensorShape
-from weft.lib.functions.batched import nondifferentiable_batch_function as nondifferentiable_batch_function
-from weft.lib.functions.polymorphic import function as function
-from weft.lib.functions.vectorized import vectorized_map as vectorized_map
-from weft.lib.functions.wrap import wrap_function as wrap_function
 from weft.graph.constant import constant as constant
 from weft.graph.constant_value import get_static_value as get_static_value
 from weft.graph.convert import convert_to_tensor as convert_to_tensor
@@ -91,6 +141,7 @@ from weft.graph.graph import name_scope as name_scope
 from weft.graph.graph import op_scope as op_scope
 from weft.graph.importer import import_graph_def as import_graph_def
 from weft.graph.keys import GraphKeys as GraphKeys
+from weft.graph.op_def import raw as _is_raw_ops
 from weft.graph.operation import Operation as Operation
 from weft.graph.random_seed import get_seed as get_seed
 from weft.graph.random_seed import set_random_seed as set_random_seed
@@ -110,17 +161,83 @@ from weft.graph.type_spec import IndexedSlicesSpec as IndexedSlicesSpec
 from weft.graph.type_spec import SparseTensorSpec as SparseTensorSpec
 from weft.graph.type_spec import TensorSpec as TensorSpec
 from weft.graph.type_spec import TypeSpec as TypeSpec
-from weft.ops.queues.accumulators import ConditionalAccumulator as ConditionalAccumulator
-from weft.ops.queues.accumulators import ConditionalAccumulatorBase as ConditionalAccumulatorBase
-from weft.ops.queues.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
+from weft.lib.data.optional import OptionalSpec as OptionalSpec
+from weft.lib.functions.batched import nondifferentiable_batch_function as nondifferentiable_batch_function
+from weft.lib.functions.polymorphic import function as function
+from weft.lib.functions.vectorized import vectorized_map as vectorized_map
+from weft.lib.functions.wrap import wrap_function as wrap_function
+from weft.lib.platform.behavior import control_flow_v2_enabled as control_flow_v2_enabled
+from weft.lib.platform.behavior import disable_control_flow_v2 as disable_control_flow_v2
+from weft.lib.platform.behavior import disable_eager_execution as disable_eager_execution
+from weft.lib.platform.behavior import disable_tensor_equality as disable_tensor_equality
+from weft.lib.platform.behavior import disable_v2_behavior as disable_v2_behavior
+from weft.lib.platform.behavior import disable_v2_tensorshape as disable_v2_tensorshape
+from weft.lib.platform.behavior import enable_control_flow_v2 as enable_control_flow_v2
+from weft.lib.platform.behavior import enable_eager_execution as enable_eager_execution
+from weft.lib.platform.behavior import enable_tensor_equality as enable_tensor_equality
+from weft.lib.platform.behavior import enable_v2_behavior as enable_v2_behavior
+from weft.lib.platform.behavior import enable_v2_tensorshape as enable_v2_tensorshape
+from weft.lib.platform.load_library import load_file_system_library as load_file_system_library
+from weft.lib.platform.load_library import load_library as load_library
+from weft.lib.platform.load_library import load_op_library as load_op_library
+from weft.lib.platform.module import Module as Module
+from weft.lib.platform.tf_logging import get_logger as get_logger
+from weft.lib.platform.versions import __compiler_version__ as __compiler_version__
+from weft.lib.platform.versions import __cxx11_abi_flag__ as __cxx11_abi_flag__
+from weft.lib.platform.versions import __git_version__ as __git_version__
+from weft.lib.platform.versions import __monolithic_build__ as __monolithic_build__
+from weft.lib.platform.versions import __version__ as __version__
+from weft.lib.platform.versions import COMPILER_VERSION as COMPILER_VERSION
+from weft.lib.platform.versions import CXX11_ABI_FLAG as CXX11_ABI_FLAG
+from weft.lib.platform.versions import GIT_VERSION as GIT_VERSION
+from weft.lib.platform.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
+from weft.lib.platform.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
+from weft.lib.platform.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
+from weft.lib.platform.versions import MONOLITHIC_BUILD as MONOLITHIC_BUILD
+from weft.lib.platform.versions import VERSION as VERSION
+from weft.lib.ragged.dispatched import _function as _is_negative
+from weft.lib.ragged.map_rows import map_fn as map_fn
+from weft.lib.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
+from weft.lib.ragged.strings import string_split as string_split
+from weft.lib.ragged.tensor import RaggedTensor as RaggedTensor
+from weft.lib.signal import fft as fft
+from weft.lib.signal import fft2d as fft2d
+from weft.lib.signal import fft3d as fft3d
+from weft.lib.signal import ifft as ifft
+from weft.lib.signal import ifft2d as ifft2d
+from weft.lib.signal import ifft3d as ifft3d
+from weft.ops.array.blocks import batch_to_space as batch_to_space
+from weft.ops.array.blocks import batch_to_space_nd as batch_to_space_nd
+from weft.ops.array.blocks import required_space_to_batch_paddings as required_space_to_batch_paddings
+from weft.ops.array.blocks import space_to_batch as space_to_batch
+from weft.ops.array.blocks import space_to_batch_nd as space_to_batch_nd
+from weft.ops.array.depth_blocks import depth_to_space as depth_to_space
+from weft.ops.array.depth_blocks import space_to_depth as space_to_depth
+from weft.ops.array.diag import diag as diag
+from weft.ops.array.diag import diag_part as diag_part
+from weft.ops.array.diag import matrix_band_part as matrix_band_part
+from weft.ops.array.diag import matrix_diag as matrix_diag
+from weft.ops.array.diag import matrix_set_diag as matrix_set_diag
+from weft.ops.array.distinct import setdiff1d as setdiff1d
+from weft.ops.array.distinct import unique as unique
+from weft.ops.array.distinct import unique_with_counts as unique_with_counts
 from weft.ops.array.fill import broadcast_dynamic_shape as broadcast_dynamic_shape
 from weft.ops.array.fill import broadcast_static_shape as broadcast_static_shape
 from weft.ops.array.fill import broadcast_to as broadcast_to
 from weft.ops.array.fill import fill as fill
 from weft.ops.array.fill import ones as ones
 from weft.ops.array.fill import zeros as zeros
+from weft.ops.array.gather import sparse_mask as sparse_mask
 from weft.ops.array.join import parallel_stack as parallel_stack
+from weft.ops.array.one_hot_search import boolean_mask as boolean_mask
+from weft.ops.array.one_hot_search import searchsorted as searchsorted
+from weft.ops.array.one_hot_search import sequence_mask as sequence_mask
+from weft.ops.array.one_hot_search import unravel_index as unravel_index
+from weft.ops.array.one_hot_search import where_v2 as where_v2
 from weft.ops.array.pad import pad as pad
+from weft.ops.array.partition import dynamic_stitch as dynamic_stitch
+from weft.ops.array.patches import extract_image_patches as extract_image_patches
+from weft.ops.array.patches import extract_volume_patches as extract_volume_patches
 from weft.ops.array.placeholders import ensure_shape as ensure_shape
 from weft.ops.array.placeholders import guarantee_const as guarantee_const
 from weft.ops.array.placeholders import identity_n as identity_n
@@ -134,25 +251,24 @@ from weft.ops.array.reverse import reverse as reverse
 from weft.ops.array.reverse import reverse_sequence as reverse_sequence
 from weft.ops.array.reverse import reverse_v2 as reverse_v2
 from weft.ops.array.reverse import roll as roll
-from weft.ops.array.distinct import setdiff1d as setdiff1d
-from weft.ops.array.distinct import unique as unique
-from weft.ops.array.distinct import unique_with_counts as unique_with_counts
+from weft.ops.array.scatter import scatter_nd as scatter_nd
+from weft.ops.array.scatter import tensor_scatter_add as tensor_scatter_add
+from weft.ops.array.scatter import tensor_scatter_nd_add as tensor_scatter_nd_add
+from weft.ops.array.scatter import tensor_scatter_nd_sub as tensor_scatter_nd_sub
+from weft.ops.array.scatter import tensor_scatter_nd_update as tensor_scatter_nd_update
+from weft.ops.array.scatter import tensor_scatter_sub as tensor_scatter_sub
+from weft.ops.array.scatter import tensor_scatter_update as tensor_scatter_update
 from weft.ops.array.shape import invert_permutation as invert_permutation
 from weft.ops.array.shape import matrix_transpose as matrix_transpose
 from weft.ops.array.shape import reshape as reshape
 from weft.ops.array.shape import shape as shape
 from weft.ops.array.shape import shape_n as shape_n
 from weft.ops.array.shape import transpose as transpose
+from weft.ops.array.slicing import slice as slice
 from weft.ops.array.split import split as split
 from weft.ops.array.split import unstack as unstack
-from weft.ops.math.histogram import bincount as bincount
-from weft.ops.math.histogram import histogram_fixed_width as histogram_fixed_width
-from weft.ops.math.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
-from weft.ops.array.blocks import batch_to_space as batch_to_space
-from weft.ops.array.blocks import batch_to_space_nd as batch_to_space_nd
-from weft.ops.array.blocks import required_space_to_batch_paddings as required_space_to_batch_paddings
-from weft.ops.array.blocks import space_to_batch as space_to_batch
-from weft.ops.array.blocks import space_to_batch_nd as space_to_batch_nd
+from weft.ops.array.strided import newaxis as newaxis
+from weft.ops.array.strided import strided_slice as strided_slice
 from weft.ops.control.case import case as case
 from weft.ops.control.case import switch_case as switch_case
 from weft.ops.control.check import add_check_numerics_ops as add_check_numerics_ops
@@ -167,47 +283,23 @@ from weft.ops.control.check_types import assert_proper_iterable as assert_proper
 from weft.ops.control.check_types import assert_same_float_dtype as assert_same_float_dtype
 from weft.ops.control.check_types import assert_type as assert_type
 from weft.ops.control.check_types import is_numeric_tensor as is_numeric_tensor
-from weft.ops.math.clip import clip_by_average_norm as clip_by_average_norm
-from weft.ops.math.clip import clip_by_global_norm as clip_by_global_norm
-from weft.ops.math.clip import clip_by_norm as clip_by_norm
-from weft.ops.math.clip import global_norm as global_norm
 from weft.ops.control.clock import timestamp as timestamp
 from weft.ops.control.cond import cond as cond
-from weft.ops.scores.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.ops.control.control import Assert as Assert
 from weft.ops.control.control import group as group
 from weft.ops.control.control import no_op as no_op
 from weft.ops.control.control import tuple_ as _is_tuple
 from weft.ops.control.critical_section import CriticalSection as CriticalSection
-from weft.ops.strings.decode import decode_raw as decode_raw
-from weft.ops.array.depth_blocks import depth_to_space as depth_to_space
-from weft.ops.array.depth_blocks import space_to_depth as space_to_depth
-from weft.ops.array.diag import diag as diag
-from weft.ops.array.diag import diag_part as diag_part
-from weft.ops.array.diag import matrix_band_part as matrix_band_part
-from weft.ops.array.diag import matrix_diag as matrix_diag
-from weft.ops.array.diag import matrix_set_diag as matrix_set_diag
-from weft.ops.kit.eager import executing_eagerly as executing_eagerly
-from weft.ops.strings.edit_distance import edit_distance as edit_distance
-from weft.ops.math.einsum import einsum as einsum
+from weft.ops.control.printing import Print as Print
+from weft.ops.control.printing import print_v2 as _is_print
+from weft.ops.control.while_loop import while_loop as while_loop
 from weft.ops.functions.functional import foldl as foldl
 from weft.ops.functions.functional import foldr as foldr
 from weft.ops.functions.functional import scan as scan
-from weft.ops.array.gather import sparse_mask as sparse_mask
-from weft.ops.state.get_variable import get_variable as get_variable
-from weft.ops.state.get_variable import get_variable_scope as get_variable_scope
-from weft.ops.state.get_variable import VariableScope as VariableScope
-from weft.ops.state.initializers import constant_initializer as constant_initializer
-from weft.ops.state.initializers import glorot_normal_initializer as glorot_normal_initializer
-from weft.ops.state.initializers import glorot_uniform_initializer as glorot_uniform_initializer
-from weft.ops.state.initializers import ones_initializer as ones_initializer
-from weft.ops.state.initializers import orthogonal_initializer as orthogonal_initializer
-from weft.ops.state.initializers import random_normal_initializer as random_normal_initializer
-from weft.ops.state.initializers import random_uniform_initializer as random_uniform_initializer
-from weft.ops.state.initializers import truncated_normal_initializer as truncated_normal_initializer
-from weft.ops.state.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling_initializer
-from weft.ops.state.initializers import variance_scaling_initializer as variance_scaling_initializer
-from weft.ops.state.initializers import zeros_initializer as zeros_initializer
+from weft.ops.functions.py_func import numpy_function as numpy_function
+from weft.ops.functions.py_func import py_func as py_func
+from weft.ops.functions.py_func import py_function as py_function
+from weft.ops.kit.eager import executing_eagerly as executing_eagerly
 from weft.ops.linalg.linalg import matrix_solve_ls as matrix_solve_ls
 from weft.ops.linalg.linalg import matrix_square_root as matrix_square_root
 from weft.ops.linalg.linalg import matrix_triangular_solve as matrix_triangular_solve
@@ -216,15 +308,31 @@ from weft.ops.linalg.linalg import qr as qr
 from weft.ops.linalg.linalg import self_adjoint_eig as self_adjoint_eig
 from weft.ops.linalg.linalg import self_adjoint_eigvals as self_adjoint_eigvals
 from weft.ops.linalg.linalg import svd as svd
+from weft.ops.linalg.matrices import eye as eye
+from weft.ops.linalg.solve import cholesky_solve as cholesky_solve
+from weft.ops.lists.tensor_array import TensorArray as TensorArray
+from weft.ops.lists.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from weft.ops.lookup.tables import initialize_all_tables as initialize_all_tables
 from weft.ops.lookup.tables import tables_initializer as tables_initializer
+from weft.ops.math.clip import clip_by_average_norm as clip_by_average_norm
+from weft.ops.math.clip import clip_by_global_norm as clip_by_global_norm
+from weft.ops.math.clip import clip_by_norm as clip_by_norm
+from weft.ops.math.clip import global_norm as global_norm
+from weft.ops.math.einsum import einsum as einsum
+from weft.ops.math.histogram import bincount as bincount
+from weft.ops.math.histogram import histogram_fixed_width as histogram_fixed_width
+from weft.ops.math.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
 from weft.ops.math.math import accumulate_n as accumulate_n
 from weft.ops.math.math import lbeta as lbeta
 from weft.ops.math.math import scalar_mul as scalar_mul
 from weft.ops.math.math import sigmoid as sigmoid
 from weft.ops.math.matmul import sparse_matmul as sparse_matmul
 from weft.ops.math.matmul import tensordot as tensordot
-from weft.ops.linalg.matrices import eye as eye
+from weft.ops.math.reduce import count_nonzero as count_nonzero
+from weft.ops.math.reduce import reduce_logsumexp as reduce_logsumexp
+from weft.ops.math.sequence import range as range
+from weft.ops.math.sort import argsort as argsort
+from weft.ops.math.sort import sort as sort
 from weft.ops.parsing.csv import decode_csv as decode_csv
 from weft.ops.parsing.features import FixedLenFeature as FixedLenFeature
 from weft.ops.parsing.features import FixedLenSequenceFeature as FixedLenSequenceFeature
@@ -233,36 +341,18 @@ from weft.ops.parsing.features import parse_single_example as parse_single_examp
 from weft.ops.parsing.features import SparseFeature as SparseFeature
 from weft.ops.parsing.features import VarLenFeature as VarLenFeature
 from weft.ops.parsing.sequence import parse_single_sequence_example as parse_single_sequence_example
-from weft.ops.strings.serialized_tensors import decode_json_example as decode_json_example
-from weft.ops.strings.serialized_tensors import parse_tensor as parse_tensor
-from weft.ops.strings.serialized_tensors import serialize_tensor as serialize_tensor
-from weft.ops.array.partition import dynamic_stitch as dynamic_stitch
-from weft.ops.state.partitioners import create_partitioned_variables as create_partitioned_variables
-from weft.ops.state.partitioners import fixed_size_partitioner as fixed_size_partitioner
-from weft.ops.state.partitioners import min_max_variable_partitioner as min_max_variable_partitioner
-from weft.ops.state.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
-from weft.ops.array.patches import extract_image_patches as extract_image_patches
-from weft.ops.array.patches import extract_volume_patches as extract_volume_patches
-from weft.ops.control.printing import Print as Print
-from weft.ops.control.printing import print_v2 as _is_print
-from weft.ops.functions.py_func import numpy_function as numpy_function
-from weft.ops.functions.py_func import py_func as py_func
-from weft.ops.functions.py_func import py_function as py_function
+from weft.ops.quantized.arithmetic import quantized_concat as quantized_concat
 from weft.ops.quantized.quantize import dequantize as dequantize
 from weft.ops.quantized.quantize import quantize as quantize
 from weft.ops.quantized.quantize import quantize_v2 as quantize_v2
-from weft.ops.quantized.arithmetic import quantized_concat as quantized_concat
+from weft.ops.queues.accumulators import ConditionalAccumulator as ConditionalAccumulator
+from weft.ops.queues.accumulators import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+from weft.ops.queues.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
 from weft.ops.queues.queues import FIFOQueue as FIFOQueue
 from weft.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
 from weft.ops.queues.queues import PriorityQueue as PriorityQueue
 from weft.ops.queues.queues import QueueBase as QueueBase
 from weft.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
-from weft.ops.random.random import multinomial as multinomial
-from weft.ops.random.random import random_crop as random_crop
-from weft.ops.random.random import random_gamma as random_gamma
-from weft.ops.random.random import random_poisson as random_poisson
-from weft.ops.random.random import random_shuffle as random_shuffle
-from weft.ops.random.random import random_uniform as random_uniform
 from weft.ops.queues.readers import FixedLengthRecordReader as FixedLengthRecordReader
 from weft.ops.queues.readers import IdentityReader as IdentityReader
 from weft.ops.queues.readers import LMDBReader as LMDBReader
@@ -270,29 +360,13 @@ from weft.ops.queues.readers import ReaderBase as ReaderBase
 from weft.ops.queues.readers import TextLineReader as TextLineReader
 from weft.ops.queues.readers import TFRecordReader as TFRecordReader
 from weft.ops.queues.readers import WholeFileReader as WholeFileReader
-from weft.ops.math.reduce import count_nonzero as count_nonzero
-from weft.ops.math.reduce import reduce_logsumexp as reduce_logsumexp
-from weft.ops.array.scatter import scatter_nd as scatter_nd
-from weft.ops.array.scatter import tensor_scatter_add as tensor_scatter_add
-from weft.ops.array.scatter import tensor_scatter_nd_add as tensor_scatter_nd_add
-from weft.ops.array.scatter import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from weft.ops.array.scatter import tensor_scatter_nd_update as tensor_scatter_nd_update
-from weft.ops.array.scatter import tensor_scatter_sub as tensor_scatter_sub
-from weft.ops.array.scatter import tensor_scatter_update as tensor_scatter_update
-from weft.ops.array.one_hot_search import boolean_mask as boolean_mask
-from weft.ops.array.one_hot_search import searchsorted as searchsorted
-from weft.ops.array.one_hot_search import sequence_mask as sequence_mask
-from weft.ops.array.one_hot_search import unravel_index as unravel_index
-from weft.ops.array.one_hot_search import where_v2 as where_v2
-from weft.ops.math.sequence import range as range
-from weft.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
-from weft.ops.state.session_tensors import get_session_handle as get_session_handle
-from weft.ops.state.session_tensors import get_session_tensor as get_session_tensor
-from weft.ops.array.slicing import slice as slice
-from weft.ops.linalg.solve import cholesky_solve as cholesky_solve
-from weft.ops.math.sort import argsort as argsort
-from weft.ops.math.sort import sort as sort
-from weft.ops.sparse.to_dense import sparse_to_dense as sparse_to_dense
+from weft.ops.random.random import multinomial as multinomial
+from weft.ops.random.random import random_crop as random_crop
+from weft.ops.random.random import random_gamma as random_gamma
+from weft.ops.random.random import random_poisson as random_poisson
+from weft.ops.random.random import random_shuffle as random_shuffle
+from weft.ops.random.random import random_uniform as random_uniform
+from weft.ops.scores.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.ops.sparse.add import sparse_add as sparse_add
 from weft.ops.sparse.convert import sparse_maximum as sparse_maximum
 from weft.ops.sparse.convert import sparse_minimum as sparse_minimum
@@ -317,12 +391,29 @@ from weft.ops.sparse.select import sparse_transpose as sparse_transpose
 from weft.ops.sparse.serialize import deserialize_many_sparse as deserialize_many_sparse
 from weft.ops.sparse.serialize import serialize_many_sparse as serialize_many_sparse
 from weft.ops.sparse.serialize import serialize_sparse as serialize_sparse
-from weft.ops.array.strided import newaxis as newaxis
-from weft.ops.array.strided import strided_slice as strided_slice
-from weft.ops.strings.hash import fingerprint as fingerprint
+from weft.ops.sparse.to_dense import sparse_to_dense as sparse_to_dense
+from weft.ops.state.get_variable import get_variable as get_variable
+from weft.ops.state.get_variable import get_variable_scope as get_variable_scope
+from weft.ops.state.get_variable import VariableScope as VariableScope
+from weft.ops.state.initializers import constant_initializer as constant_initializer
+from weft.ops.state.initializers import glorot_normal_initializer as glorot_normal_initializer
+from weft.ops.state.initializers import glorot_uniform_initializer as glorot_uniform_initializer
+from weft.ops.state.initializers import ones_initializer as ones_initializer
+from weft.ops.state.initializers import orthogonal_initializer as orthogonal_initializer
+from weft.ops.state.initializers import random_normal_initializer as random_normal_initializer
+from weft.ops.state.initializers import random_uniform_initializer as random_uniform_initializer
+from weft.ops.state.initializers import truncated_normal_initializer as truncated_normal_initializer
+from weft.ops.state.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling_initializer
+from weft.ops.state.initializers import variance_scaling_initializer as variance_scaling_initializer
+from weft.ops.state.initializers import zeros_initializer as zeros_initializer
+from weft.ops.state.partitioners import create_partitioned_variables as create_partitioned_variables
+from weft.ops.state.partitioners import fixed_size_partitioner as fixed_size_partitioner
+from weft.ops.state.partitioners import min_max_variable_partitioner as min_max_variable_partitioner
+from weft.ops.state.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
+from weft.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
+from weft.ops.state.session_tensors import get_session_handle as get_session_handle
+from weft.ops.state.session_tensors import get_session_tensor as get_session_tensor
 from weft.ops.state.template import make_template as make_template
-from weft.ops.lists.tensor_array import TensorArray as TensorArray
-from weft.ops.lists.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from weft.ops.state.updates import assign as assign
 from weft.ops.state.updates import assign_add as assign_add
 from weft.ops.state.updates import assign_sub as assign_sub
@@ -354,104 +445,14 @@ from weft.ops.state.variable_store import disable_resource_variables as disable_
 from weft.ops.state.variable_store import enable_resource_variables as enable_resource_variables
 from weft.ops.state.variable_store import resource_variables_enabled as resource_variables_enabled
 from weft.ops.state.variables import Variable as Variable
-from weft.ops.control.while_loop import while_loop as while_loop
-from weft.lib.platform.behavior import control_flow_v2_enabled as control_flow_v2_enabled
-from weft.lib.platform.behavior import disable_control_flow_v2 as disable_control_flow_v2
-from weft.lib.platform.behavior import disable_eager_execution as disable_eager_execution
-from weft.lib.platform.behavior import disable_tensor_equality as disable_tensor_equality
-from weft.lib.platform.behavior import disable_v2_behavior as disable_v2_behavior
-from weft.lib.platform.behavior import disable_v2_tensorshape as disable_v2_tensorshape
-from weft.lib.platform.behavior import enable_control_flow_v2 as enable_control_flow_v2
-from weft.lib.platform.behavior import enable_eager_execution as enable_eager_execution
-from weft.lib.platform.behavior import enable_tensor_equality as enable_tensor_equality
-from weft.lib.platform.behavior import enable_v2_behavior as enable_v2_behavior
-from weft.lib.platform.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-from weft.lib.platform.load_library import load_file_system_library as load_file_system_library
-from weft.lib.platform.load_library import load_library as load_library
-from weft.lib.platform.load_library import load_op_library as load_op_library
-from weft.lib.platform.module import Module as Module
-from weft.lib.platform.tf_logging import get_logger as get_logger
-from weft.lib.platform.versions import COMPILER_VERSION as COMPILER_VERSION
-from weft.lib.platform.versions import CXX11_ABI_FLAG as CXX11_ABI_FLAG
-from weft.lib.platform.versions import GIT_VERSION as GIT_VERSION
-from weft.lib.platform.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
-from weft.lib.platform.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
-from weft.lib.platform.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
-from weft.lib.platform.versions import MONOLITHIC_BUILD as MONOLITHIC_BUILD
-from weft.lib.platform.versions import VERSION as VERSION
-from weft.lib.ragged.dispatched import _function as _is_negative
-from weft.lib.ragged.map_rows import map_fn as map_fn
-from weft.lib.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
-from weft.lib.ragged.strings import string_split as string_split
-from weft.lib.ragged.tensor import RaggedTensor as RaggedTensor
-from weft.lib.signal import fft as fft
-from weft.lib.signal import fft2d as fft2d
-from weft.lib.signal import fft3d as fft3d
-from weft.lib.signal import ifft as ifft
-from weft.lib.signal import ifft2d as ifft2d
-from weft.lib.signal import ifft3d as ifft3d
-from weft.api import app as app
-from weft.api import audio as audio
-from weft.api import bitwise as bitwise
-from weft.api import compat as compat
-from weft.api import config as config
-from weft.api import debugging as debugging
-from weft.api import dtypes as dtypes
-from weft.core import errors as errors
-from weft.lib.platform import flags as flags
-from weft.api import gfile as gfile
-from weft.api import graph_util as graph_util
-from weft.api import image as image
-from weft.api import initializers as initializers
-from weft.api import io as io
-from weft.api import linalg as linalg
-from weft.api import logging as logging
-from weft.api import lookup as lookup
-from weft.api import losses as losses
-from weft.api import manip as manip
-from weft.api import math as math
-from weft.api import metrics as metrics
-from weft.core import nest as nest
-from weft.api import nn as nn
-from weft.api import python_io as python_io
-from weft.api import quantization as quantization
-from weft.api import queue as queue
-from weft.api import ragged as ragged
-from weft.api import random as random
-from weft.api import resource_loader as resource_loader
-from weft.api import sets as sets
-from weft.api import signal as signal
-from weft.api import sparse as sparse
-from weft.api import spectral as spectral
-from weft.api import strings as strings
-from weft.api import summary as summary
-from weft.api import sysconfig as sysconfig
-from weft.api import version as version
-from weft.graph.op_def import raw as _is_raw_ops
-from weft.lib.platform.versions import __compiler_version__ as __compiler_version__
-from weft.lib.platform.versions import __cxx11_abi_flag__ as __cxx11_abi_flag__
-from weft.lib.platform.versions import __git_version__ as __git_version__
-from weft.lib.platform.versions import __monolithic_build__ as __monolithic_build__
-from weft.lib.platform.versions import __version__ as __version__
-from weft.lib import autograph as autograph
-from weft.lib import contrib as contrib
-from weft.api import data as data
-from weft.api import distribute as distribute
-from weft.api import distributions as distributions
-from weft.api import estimator as estimator
-from weft.legacy import examples as examples
-from weft.api import feature_column as feature_column
-from weft.api import keras as keras
-from weft.api import layers as layers
-from weft.api import profiler as profiler
-from weft.legacy import python as python
-from weft.api import saved_model as saved_model
-from weft.api import test as test
-from weft.api import train as train
-from weft.api import tpu as tpu
-from weft.api import xla as xla
-from weft.lib.data.optional import OptionalSpec as OptionalSpec
+from weft.ops.strings.decode import decode_raw as decode_raw
+from weft.ops.strings.edit_distance import edit_distance as edit_distance
+from weft.ops.strings.hash import fingerprint as fingerprint
+from weft.ops.strings.serialized_tensors import decode_json_example as decode_json_example
+from weft.ops.strings.serialized_tensors import parse_tensor as parse_tensor
+from weft.ops.strings.serialized_tensors import serialize_tensor as serialize_tensor
 no_gradient = _is_no_gradient
+raw_ops = _is_raw_ops
 def cholesky(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...
 def matmul(a: _Any, b: _Any, transpose_a: _builtins.bool = False, transpose_b: _builtins.bool = False, adjoint_a: _builtins.bool = False, adjoint_b: _builtins.bool = False, a_is_sparse: _builtins.bool = False, b_is_sparse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
 def matrix_determinant(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...
@@ -459,75 +460,6 @@ def matrix_diag_part(input: _Any, name: _builtins.str | None = 'diag_part', k: _
 def matrix_inverse(input: _Any, adjoint: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
 def matrix_solve(matrix: _Any, rhs: _Any, adjoint: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
 def trace(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def ctc_loss_v2(inputs: _Any, labels_indices: _Any, labels_values: _Any, sequence_length: _Any, preprocess_collapse_repeated: _Any = False, ctc_merge_repeated: _Any = True, ignore_longer_outputs_than_inputs: _Any = False, name: _builtins.str | None = None) -> _Any: ...
-def arg_max(input: _Any, dimension: _Any, output_type: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
-def arg_min(input: _Any, dimension: _Any, output_type: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
-def argmax(input: _Any, axis: _Any = None, name: _builtins.str | None = None, dimension: _Any = None, output_type: _Any = ...) -> _Tensor: ...
-def argmin(input: _Any, axis: _Any = None, name: _builtins.str | None = None, dimension: _Any = None, output_type: _Any = ...) -> _Tensor: ...
-def bitcast(input: _Any, type: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def to_bfloat16(x: _Any, name: _builtins.str = 'ToBFloat16') -> _Any: ...
-def to_complex128(x: _Any, name: _builtins.str = 'ToComplex128') -> _Any: ...
-def to_complex64(x: _Any, name: _builtins.str = 'ToComplex64') -> _Any: ...
-def to_double(x: _Any, name: _builtins.str = 'ToDouble') -> _Any: ...
-def to_float(x: _Any, name: _builtins.str = 'ToFloat') -> _Any: ...
-def to_int32(x: _Any, name: _builtins.str = 'ToInt32') -> _Any: ...
-def to_int64(x: _Any, name: _builtins.str = 'ToInt64') -> _Any: ...
-def assert_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_greater(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_greater_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_less(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_less_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_negative(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_non_negative(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_non_positive(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_none_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_positive(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_rank(x: _Any, rank: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-def assert_rank_at_least(x: _Any, rank: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
-tuple = _is_tuple
-def cumprod(x: _Any, axis: _Any = 0, exclusive: _builtins.bool = False, reverse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
-def cumsum(x: _Any, axis: _Any = 0, exclusive: _builtins.bool = False, reverse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
-def floor_div(x: _Any, y: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def fake_quant_with_min_max_args(inputs: _Any, min: _Any = -6.0, max: _Any = 6.0, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
-def fake_quant_with_min_max_args_gradient(gradients: _Any, inputs: _Any, min: _Any = -6.0, max: _Any = 6.0, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
-def fake_quant_with_min_max_vars(inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
-def fake_quant_with_min_max_vars_gradient(gradients: _Any, inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Any: ...
-def fake_quant_with_min_max_vars_per_channel(inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
-def fake_quant_with_min_max_vars_per_channel_gradient(gradients: _Any, inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Any: ...
-def get_local_variable(name: _builtins.str, shape: _Any = None, dtype: _Any = None, initializer: _Any = None, regularizer: _Any = None, trainable: _builtins.bool | None = False, collections: _Any = None, caching_device: _Any = None, partitioner: _Any = None, validate_shape: _builtins.bool = True, use_resource: _builtins.bool | None = None, custom_getter: _Any = None, constraint: _Any = None, synchronization: _Any = ..., aggregation: _Any = ...) -> _Any: ...
-def cross(a: _Any, b: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-print = _is_print
-def random_normal(shape: _Any, mean: _Any = 0.0, stddev: _Any = 1.0, dtype: _Any = ..., seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _Tensor: ...
-def truncated_normal(shape: _Any, mean: _Any = 0.0, stddev: _Any = 1.0, dtype: _Any = ..., seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _Tensor: ...
-def matching_files(pattern: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def read_file(filename: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def write_file(filename: _Any, contents: _Any, name: _builtins.str | None = None) -> _Any: ...
-def segment_max(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def segment_mean(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def segment_min(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def segment_prod(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def segment_sum(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def sparse_segment_mean(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
-def sparse_segment_sqrt_n(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
-def sparse_segment_sum(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
-def lin_space(start: _Any, stop: _Any, num: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def linspace(start: _Any, stop: _Any, num: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def betainc(a: _Any, b: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def igamma(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def igammac(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def polygamma(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def zeta(x: _Any, q: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def tanh(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
-def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = True, name: _builtins.str | None = None) -> _Any: ...
-def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
-def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = True, name: _builtins.str | None = None) -> _Any: ...
 def abs(x: _Any, name: _builtins.str | None = None) -> _Any: ...
 def acos(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
 def acosh(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
@@ -642,4 +574,72 @@ def unsorted_segment_sqrt_n(data: _Any, segment_ids: _Any, num_segments: _Any, n
 def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name: _builtins.str | None = None) -> _Tensor: ...
 def where(condition: _Any, x: _Any = None, y: _Any = None, name: _builtins.str | None = None) -> _Tensor: ...
 def zeros_like(tensor: _Any, dtype: _Any = None, name: _builtins.str | None = None, optimize: _builtins.bool = True) -> _Tensor: ...
-raw_ops = _is_raw_ops
+def assert_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_greater(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_greater_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_less(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_less_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_negative(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_non_negative(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_non_positive(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_none_equal(x: _Any, y: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_positive(x: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_rank(x: _Any, rank: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+def assert_rank_at_least(x: _Any, rank: _Any, data: _Any = None, summarize: _builtins.int | None = None, message: _builtins.str | None = None, name: _builtins.str | None = None) -> _Any: ...
+tuple = _is_tuple
+print = _is_print
+def arg_max(input: _Any, dimension: _Any, output_type: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def arg_min(input: _Any, dimension: _Any, output_type: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def argmax(input: _Any, axis: _Any = None, name: _builtins.str | None = None, dimension: _Any = None, output_type: _Any = ...) -> _Tensor: ...
+def argmin(input: _Any, axis: _Any = None, name: _builtins.str | None = None, dimension: _Any = None, output_type: _Any = ...) -> _Tensor: ...
+def bitcast(input: _Any, type: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def to_bfloat16(x: _Any, name: _builtins.str = 'ToBFloat16') -> _Any: ...
+def to_complex128(x: _Any, name: _builtins.str = 'ToComplex128') -> _Any: ...
+def to_complex64(x: _Any, name: _builtins.str = 'ToComplex64') -> _Any: ...
+def to_double(x: _Any, name: _builtins.str = 'ToDouble') -> _Any: ...
+def to_float(x: _Any, name: _builtins.str = 'ToFloat') -> _Any: ...
+def to_int32(x: _Any, name: _builtins.str = 'ToInt32') -> _Any: ...
+def to_int64(x: _Any, name: _builtins.str = 'ToInt64') -> _Any: ...
+def cumprod(x: _Any, axis: _Any = 0, exclusive: _builtins.bool = False, reverse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
+def cumsum(x: _Any, axis: _Any = 0, exclusive: _builtins.bool = False, reverse: _builtins.bool = False, name: _builtins.str | None = None) -> _Tensor: ...
+def floor_div(x: _Any, y: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def cross(a: _Any, b: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def segment_max(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def segment_mean(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def segment_min(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def segment_prod(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def segment_sum(data: _Any, segment_ids: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def sparse_segment_mean(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
+def sparse_segment_sqrt_n(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
+def sparse_segment_sum(data: _Any, indices: _Any, segment_ids: _Any, name: _builtins.str | None = None, num_segments: _Any = None) -> _Tensor: ...
+def lin_space(start: _Any, stop: _Any, num: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def linspace(start: _Any, stop: _Any, num: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def betainc(a: _Any, b: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def igamma(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def igammac(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def polygamma(a: _Any, x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def zeta(x: _Any, q: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def tanh(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def ctc_loss_v2(inputs: _Any, labels_indices: _Any, labels_values: _Any, sequence_length: _Any, preprocess_collapse_repeated: _Any = False, ctc_merge_repeated: _Any = True, ignore_longer_outputs_than_inputs: _Any = False, name: _builtins.str | None = None) -> _Any: ...
+def fake_quant_with_min_max_args(inputs: _Any, min: _Any = -6.0, max: _Any = 6.0, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
+def fake_quant_with_min_max_args_gradient(gradients: _Any, inputs: _Any, min: _Any = -6.0, max: _Any = 6.0, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
+def fake_quant_with_min_max_vars(inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
+def fake_quant_with_min_max_vars_gradient(gradients: _Any, inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Any: ...
+def fake_quant_with_min_max_vars_per_channel(inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Tensor: ...
+def fake_quant_with_min_max_vars_per_channel_gradient(gradients: _Any, inputs: _Any, min: _Any, max: _Any, num_bits: _Any = 8, narrow_range: _Any = False, name: _builtins.str | None = None) -> _Any: ...
+def matching_files(pattern: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def read_file(filename: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+def write_file(filename: _Any, contents: _Any, name: _builtins.str | None = None) -> _Any: ...
+def random_normal(shape: _Any, mean: _Any = 0.0, stddev: _Any = 1.0, dtype: _Any = ..., seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _Tensor: ...
+def truncated_normal(shape: _Any, mean: _Any = 0.0, stddev: _Any = 1.0, dtype: _Any = ..., seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _Tensor: ...
+def get_local_variable(name: _builtins.str, shape: _Any = None, dtype: _Any = None, initializer: _Any = None, regularizer: _Any = None, trainable: _builtins.bool | None = False, collections: _Any = None, caching_device: _Any = None, partitioner: _Any = None, validate_shape: _builtins.bool = True, use_resource: _builtins.bool | None = None, custom_getter: _Any = None, constraint: _Any = None, synchronization: _Any = ..., aggregation: _Any = ...) -> _Any: ...
+def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = True, name: _builtins.str | None = None) -> _Any: ...
+def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
+def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _builtins.bool = True, name: _builtins.str | None = None) -> _Any: ...

@@ -1,4 +1,6 @@
-"""Writes the type stubs of the public modules (`make stubs`); `--check` only looks.
+"""Writes the type stubs of the public modules, and the places of operations (`make stubs`).
+
+`--check` only looks.
 
 A function that a table or a decorator makes has no definition that a type checker could read. The
 stub beside a public module re-exports what has one, and spells out the signatures of the others.
@@ -13,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import places
 from origins import Origins
 from signatures import Stub
 
@@ -20,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 HEADER = "# Written by `make stubs` from {source} and the functions that it exports.\n"
 CONTRIB = "weft/lib/contrib"
 # Modules with code of their own, which type checkers read as it is.
-OWN_CODE = ("api/compat_v2", "api/public_modules", "api/compat")
+OWN_CODE = ("api/compat_v2", "api/public_modules", "api/compat", "api/groundwork")
 CONTRIB_PACKAGES = ("framework", "layers", "learn", "opt", "slim", "training")
 
 
@@ -47,6 +50,7 @@ def exports(path: Path) -> Iterator[tuple[str, str, str]]:
                 if alias.asname is not None and alias.asname != "_docs":
                     yield alias.asname, node.module, alias.name
     module = importlib.import_module(module_name(path))
+    yield from vars(module).get("_PUBLIC", ())
     yield from ((name, home, name) for name, home in vars(module).get("_HOMES", {}).items())
     package = module.__name__
     yield from ((part, package, part) for part in vars(module).get("PARTS", ()))
@@ -72,8 +76,10 @@ def stub(path: Path, origins: Origins) -> str:
 
 def main() -> int:
     check, stale, origins = "--check" in sys.argv, [], Origins(ROOT)
-    for source in sources():
-        target, text = source.with_suffix(".pyi"), stub(source, origins)
+    # The places first: they are seen when the operations are first imported.
+    texts = {ROOT / "weft" / "ops" / "places.py": places.text()}
+    texts |= {source.with_suffix(".pyi"): stub(source, origins) for source in sources()}
+    for target, text in texts.items():
         if not target.exists() or target.read_text() != text:
             stale.append(target.relative_to(ROOT))
             if not check:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import weft.passes.pipeline  # noqa: F401  (declares what passes put into graphs)
 from weft.core import dtypes
 from weft.graph.op_def import REGISTRY, ArgDef, AttrDef, FuncRef, OpDef, type_name
 

@@ -18,8 +18,8 @@ from tests.cluster.conftest import servers as servers
 from weft.cluster.guard.security import Credentials
 from weft.pages.status import ServerStatus
 from weft.pages.trace import TracePage
-from weft.trace.cluster import TracedCluster
-from weft.trace.here import record_here
+from weft.traces.cluster import TracedCluster
+from weft.traces.here import record_here
 
 assert tests.serve.extra.LIBRARIES
 pytestmark = pytest.mark.timeout(300)

@@ -18,7 +18,7 @@ from weft.cluster.guard.security import Credentials
 from weft.cluster.server import Server
 from weft.pages.pictures import Item, box_of, picture
 from weft.pages.status import ServerStatus
-from weft.trace import files
+from weft.traces import files
 
 assert tests.serve.extra.LIBRARIES
 pytestmark = pytest.mark.timeout(120)

@@ -14,10 +14,10 @@ import weft as tf
 from tests.trace.chrome import complaints
 from tests.trace.test_cluster import steps as steps
 from tests.trace.test_merging import RECEIVE, SEND
-from weft.trace import files
-from weft.trace.cluster import TracedCluster
-from weft.trace.here import record_here
-from weft.trace.merging import merged
+from weft.traces import files
+from weft.traces.cluster import TracedCluster
+from weft.traces.here import record_here
+from weft.traces.merging import merged
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -18,8 +18,8 @@ import weft as tf
 from weft.cluster.guard.security import Credentials, Identity
 from weft.cluster.server import Server
 from weft.core import errors
-from weft.trace import files
-from weft.trace.cluster import TracedCluster, TracedTask, address_of, distinct
+from weft.traces import files
+from weft.traces.cluster import TracedCluster, TracedTask, address_of, distinct
 
 pytestmark = pytest.mark.timeout(240)
 ROOT = Path(__file__).parent.parent.parent

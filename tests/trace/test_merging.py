@@ -13,10 +13,10 @@ import pytest
 from weft.runtime.recording.control import packed
 from weft.runtime.recording.environment import SUFFIX
 from weft.runtime.xla.program_text import node_of, nodes_of_instructions
-from weft.trace import files
-from weft.trace.columns import to_columns
-from weft.trace.idle import explained, gaps, joined
-from weft.trace.merging import Row, merged
+from weft.traces import files
+from weft.traces.columns import to_columns
+from weft.traces.idle import explained, gaps, joined
+from weft.traces.merging import Row, merged
 
 KEY = "7;/job:ps/replica:0/task:1/device:CPU:0;0;/job:worker/replica:0/task:0/device:CPU:0;edge_3_w"
 

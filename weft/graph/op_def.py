@@ -25,6 +25,7 @@ from weft.graph.op_signature import (
     signature,
     type_name,
 )
+from weft.graph.registry import Registry
 from weft.graph.traits import DEFAULTS, PLAIN, Traits, split_names
 
 __all__ = [
@@ -45,8 +46,9 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 
-REGISTRY: dict[str, OpDef] = {}
-GRADIENTS: dict[str, Callable[..., Any] | None] = {}
+REGISTRY: Registry[OpDef] = Registry(searches=True)
+# Names that programs make up for `gradient_override_map` are in it, too.
+GRADIENTS: Registry[Callable[..., Any] | None] = Registry(searches=False)
 
 
 @dataclass(slots=True)
@@ -213,7 +215,7 @@ def op(
     """
 
     def declare(kernel: Kernel | None) -> OpDef:
-        if name in REGISTRY:
+        if REGISTRY.has(name):
             raise ValueError(f"op {name} is declared twice")
         definition = OpDef(
             name, inputs, outputs, attrs, shape=shape, static=static, traits=traits, kernel=kernel
@@ -288,7 +290,7 @@ def _parameters(kernel: Kernel) -> tuple[list[str], tuple[str, ...], bool]:
 
 def lookup(name: str) -> OpDef:
     """The op named `name`, or NotFoundError with the closest known name."""
-    definition = REGISTRY.get(name)
+    definition: OpDef | None = REGISTRY.get(name)
     if definition is None:
         import difflib
 

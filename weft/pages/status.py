@@ -13,8 +13,8 @@ from weft.core import errors
 from weft.pages import resources
 from weft.pages.pictures import items_of, picture
 from weft.pages.site import Site
-from weft.trace import files
-from weft.trace.cluster import TracedCluster
+from weft.traces import files
+from weft.traces.cluster import TracedCluster
 
 Json = dict[str, Any]
 FILES = "look.css", "status.js", "make.js"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.pages.site import Site
-from weft.trace.columns import to_columns
-from weft.trace.files import to_bytes
+from weft.traces.columns import to_columns
+from weft.traces.files import to_bytes
 
 Json = dict[str, Any]
 _FILES = "look.css", "trace.css", "trace.js", "timeline.js", "columns.js", "make.js"

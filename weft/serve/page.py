@@ -17,8 +17,8 @@ from weft.serve.observe import Observer
 from weft.serve.servable import Servable
 from weft.serve.signatures import Signature, Slot
 from weft.serve.versions import Status
-from weft.trace import files
-from weft.trace.here import record_here
+from weft.traces import files
+from weft.traces.here import record_here
 
 _SECONDS = 120
 _PARTS = 60  # of the time that is shown

@@ -72,7 +72,7 @@ def run(arguments: Any) -> int:
         complain("trace", getattr(error, "message", None) or error)
         return 2
     if arguments.output:
-        from weft.trace import files
+        from weft.traces import files
 
         files.write(trace, arguments.output)
         sys.stderr.write(f"weft trace: {_size(trace)} in {arguments.output}\n")
@@ -82,7 +82,7 @@ def run(arguments: Any) -> int:
 
 def _traced(arguments: Any) -> tuple[Json, Callable[[], Json] | None, int]:
     """The trace, how to make another, and the exit code of the program."""
-    from weft.trace import files
+    from weft.traces import files
 
     target = arguments.target
     if target.startswith(_SCHEMES):
@@ -106,11 +106,11 @@ def _recorder(arguments: Any) -> Callable[[], Json]:
 
     def record() -> Json:
         if target.startswith("http"):
-            from weft.trace.pages import record_page
+            from weft.traces.pages import record_page
 
             trace = record_page(target, identity, *limits)
         else:
-            from weft.trace.cluster import TracedCluster
+            from weft.traces.cluster import TracedCluster
 
             cluster = TracedCluster(target, identity)
             try:
@@ -126,7 +126,7 @@ def _recorder(arguments: Any) -> Callable[[], Json]:
 def _run_program(arguments: Any) -> tuple[Json, int]:
     """Runs the program in a process of its own, which leaves recordings, as its children do."""
     from weft.core import flags
-    from weft.trace import files
+    from weft.traces import files
 
     with tempfile.TemporaryDirectory(prefix="weft-trace-") as folder:
         environment = {**os.environ, flags.TRACE.name: folder}

@@ -1,4 +1,4 @@
-// The events of a trace as columns (weft/trace/columns.py), and questions about them.
+// The events of a trace as columns (weft/traces/columns.py), and questions about them.
 "use strict";
 
 const KINDS = { "<f8": Float64Array, "<u4": Uint32Array, "|u1": Uint8Array };

@@ -17,7 +17,7 @@ from weft.cluster.transport.grpc_connection import Connection
 from weft.core import errors
 from weft.runtime.recording.control import unpacked
 from weft.runtime.recording.recorder import MOST, now
-from weft.trace.merging import merged
+from weft.traces.merging import merged
 
 _ASKS = 16
 _CALL_SECONDS = 20.0

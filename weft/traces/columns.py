@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.trace.flows import flow_time
+from weft.traces.flows import flow_time
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.runtime.recording.control import CONTROL
 from weft.runtime.recording.recorder import RECORDER
-from weft.trace.merging import merged
+from weft.traces.merging import merged
 
 _LOOK_SECONDS = 0.02
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from weft.trace.flows import link
-from weft.trace.idle import explained
+from weft.traces.flows import link
+from weft.traces.idle import explained
 
 Json = dict[str, Any]
 

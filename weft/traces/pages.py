@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.cluster.guard.security import Identity
 from weft.core import errors
-from weft.trace import files
+from weft.traces import files
 
 _PATIENCE = 60.0
 

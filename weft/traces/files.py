@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.runtime.recording.control import unpacked
 from weft.runtime.recording.environment import SUFFIX
-from weft.trace.merging import merged
+from weft.traces.merging import merged
 
 Json = dict[str, Any]
 _GZIP = b"\x1f\x8b"

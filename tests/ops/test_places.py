@@ -1,0 +1,147 @@
+"""Modules of operations are imported when they are needed, and each then does all its work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import weft as tf
+from weft import ops
+from weft.graph.op_def import GRADIENTS, REGISTRY
+from weft.graph.registry import Registry
+
+ROOT = Path(__file__).parent.parent.parent
+# Whose gradients differentiate graphs: imported with `weft.autodiff.gradients`.
+AUTODIFF = "weft.autodiff."
+
+# Says where things are attached to operations that another module declares.
+WATCH = """
+import sys, types
+from weft.graph import op_def
+from weft.ops import load_all
+homes, attached = {}, []
+def importing():
+    frame = sys._getframe(2)
+    while frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame.f_globals["__name__"]
+def watch(name):
+    before = getattr(op_def.OpDef, name)
+    def after(self, *args, **kwargs):
+        attached.append((self.name, importing()))
+        return before(self, *args, **kwargs)
+    setattr(op_def.OpDef, name, after)
+for each in ("numpy", "traced", "prepared"):
+    watch(each)
+def put(table, name, value):
+    if table is op_def.REGISTRY:
+        homes[name] = importing()
+    else:
+        attached.append((name, importing()))
+    dict.__setitem__(table, name, value)
+type(op_def.REGISTRY).__setitem__ = put
+import weft.api.groundwork
+load_all()
+for name, module in attached:
+    if module != homes.get(name, module):
+        print(homes[name], module)
+"""
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return done.stdout
+
+
+def test_what_belongs_to_an_operation_comes_with_it() -> None:
+    """Gradients and kernels are declared in its module, or in one that its family imports."""
+    pairs = {tuple(line.split()) for line in run(WATCH).splitlines()}
+    assert pairs, "lists have gradients of their own"
+    for home, module in pairs:
+        if not module.startswith(AUTODIFF):
+            family = home.rpartition(".")[0]
+            assert (
+                f"import {module.rpartition('.')[2]}"
+                in (ROOT / Path(*family.split(".")) / "__init__.py").read_text()
+            ), f"{module} adds to what {home} declares"
+
+
+def test_few_modules_are_imported_before_they_are_used() -> None:
+    code = "import sys, weft; print(*sys.modules)"
+    loaded = run(code).split()
+    assert "numpy" not in loaded and "weft.graph.graph" not in loaded
+    code = "import sys, weft as tf; tf.constant(1) + 2; print(*sys.modules)"
+    loaded = run(code).split()
+    assert "weft.graph.graph" in loaded and "weft.ops.trees.forest_objects" not in loaded
+    assert sum(name.startswith("weft.ops.") for name in loaded) < 200
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from weft.graph.op_def import raw; print(raw.ResizeBilinear.name)",
+        "from weft.graph.op_def import lookup; print(lookup('ResizeBilinear').name)",
+        "import weft as tf; print(tf.raw_ops.ResizeBilinear.name)",
+        "from weft.graph.op_def import REGISTRY; print(REGISTRY.get('ResizeBilinear').name)",
+    ],
+)
+def test_an_operation_is_found_whatever_is_imported(code: str) -> None:
+    assert run(code).strip() == "ResizeBilinear"
+
+
+def test_an_operation_without_a_place_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops, "_places", dict)
+    looked: list[None] = []
+    monkeypatch.setattr(ops, "load_all", lambda: looked.append(None))
+    assert "NoSuchOperation" not in REGISTRY and looked == [None]
+    assert "NoSuchOperation" not in GRADIENTS and looked == [None]
+
+
+def test_a_gradient_of_ours_cannot_be_taken() -> None:
+    """Also where the operation's module was not imported before."""
+    code = """
+import weft as tf
+try:
+    tf.RegisterGradient("ResizeBilinear")(print)
+except KeyError as error:
+    print(error.args[0])
+tf.RegisterGradient("MyOwn")(print)
+print("weft.ops.trees.forest_objects" in __import__("sys").modules)
+"""
+    told, all_loaded = run(code).splitlines()
+    assert told == "Registering two gradient with name 'ResizeBilinear'!" and all_loaded == "False"
+
+
+def test_a_table_is_whole_when_it_is_listed() -> None:
+    """But for the few operations that passes put into graphs."""
+    code = "from weft.graph.op_def import REGISTRY as r; print(len(r), len(set(r)), len(dict(r)))"
+    public = [name for name in REGISTRY if not name.startswith("_")]
+    counts = {int(count) for count in run(code).split()}
+    assert len(counts) == 1 and len(public) <= counts.pop() <= len(REGISTRY)
+
+
+def test_tables_are_dictionaries() -> None:
+    table: Registry[int] = Registry(searches=False)
+    table["Mine"] = 1
+    assert table.has("Mine") and "Mine" in table and table["Mine"] == 1
+    assert table.get("Other") is None and table.get("Other", 2) == 2 and not table.has("Other")
+    with pytest.raises(KeyError, match="Other"):
+        table["Other"]
+    assert list(table) == ["Mine"] and dict(table) == {"Mine": 1} and len(table) == 1
+
+
+def test_every_public_name_is_there() -> None:
+    missing = [name for name in tf.__all__ if not hasattr(tf, name)]
+    assert missing == []
+    with pytest.raises(AttributeError, match="module 'weft' has no attribute 'no_such_name'"):
+        tf.no_such_name  # noqa: B018
+
+
+def test_no_folder_takes_a_public_name() -> None:
+    """Python sets the folder's name in the package when something in it is imported."""
+    folders = {path.name for path in (ROOT / "weft").iterdir() if path.is_dir()}
+    assert folders.isdisjoint(tf.__all__)
