@@ -51,6 +51,30 @@ for name, module in attached:
 """
 
 
+# Says which classes get attributes when more is imported.
+COMPARE = """
+import sys, weft as tf
+from weft.ops import load_all
+def classes():
+    return {
+        value: set(vars(value))
+        for name, module in list(sys.modules.items()) if name.startswith("weft.")
+        for value in list(vars(module).values())
+        if isinstance(value, type) and str(value.__module__).startswith("weft.")
+    }
+tf.{name}
+before = classes()
+load_all()
+for name in tf.__all__:
+    getattr(tf, name)
+after = classes()
+for kind, names in before.items():
+    new = sorted(name for name in after[kind] - names if not name.startswith("_abc"))
+    if new:
+        print(kind.__name__, *new)
+"""
+
+
 def run(code: str) -> str:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
@@ -68,6 +92,12 @@ def test_what_belongs_to_an_operation_comes_with_it() -> None:
                 f"import {module.rpartition('.')[2]}"
                 in (ROOT / Path(*family.split(".")) / "__init__.py").read_text()
             ), f"{module} adds to what {home} declares"
+
+
+@pytest.mark.parametrize("name", ["constant", "ragged.constant", "train.Saver", "data.Dataset"])
+def test_classes_are_whole(name: str) -> None:
+    """No module that is imported later gives operators to a class that is there already."""
+    assert run(COMPARE.replace("{name}", name)) == ""
 
 
 def test_few_modules_are_imported_before_they_are_used() -> None:
@@ -99,6 +129,15 @@ def test_an_operation_without_a_place_is_looked_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(ops, "load_all", lambda: looked.append(None))
     assert "NoSuchOperation" not in REGISTRY and looked == [None]
     assert "NoSuchOperation" not in GRADIENTS and looked == [None]
+
+
+def test_objects_are_saved_in_a_session_of_keras() -> None:
+    code = """
+import weft as tf
+from weft.lib.train.checkpoint.default_session import get_session
+print(tf.train is not None and get_session() is tf.keras.backend.get_session())
+"""
+    assert run(code).split() == ["True"]
 
 
 def test_a_gradient_of_ours_cannot_be_taken() -> None:

@@ -13,3 +13,5 @@ be ragged again. Everything else is made of ordinary operations on these parts.
 The other modules hold the functions of tf.ragged and what ordinary functions do with ragged
 arguments.
 """
+
+from weft.lib.ragged import dispatched as dispatched  # gives ragged tensors their operators

@@ -21,7 +21,6 @@ from weft.graph.tensor_util import is_tensor
 from weft.lib.keras.backend.graph_state import reset_uids, state_of, tracked_variables
 from weft.lib.keras.backend.phase import learning_phase
 from weft.lib.keras.backend.symbolic import eager_program, has_value, value_of
-from weft.lib.train.checkpoint import default_session
 from weft.ops.array import array
 from weft.ops.state.updates import is_variable_initialized
 from weft.ops.state.variable_lists import variables_initializer
@@ -49,9 +48,6 @@ def get_session(op_input_list: Any = ()) -> Session:
     if not _settings["manual"]:
         initialize_variables(session)
     return session
-
-
-default_session.fallback.append(get_session)
 
 
 def _graph_of(inputs: Any) -> Graph:

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.graph.stacks import get_default_session
 
-# Makes the session of a program that has no default one: Keras, which has its own, gives that.
+# Makes the session of a program that has no default one: Keras's, which `weft.api` puts here.
 fallback: list[Callable[[], Any]] = []
 
 
