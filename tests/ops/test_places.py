@@ -155,6 +155,33 @@ print("weft.ops.trees.forest_objects" in __import__("sys").modules)
     assert told == "Registering two gradient with name 'ResizeBilinear'!" and all_loaded == "False"
 
 
+def test_threads_may_use_names_at_once() -> None:
+    code = """
+import random, threading
+import weft as tf
+failed = []
+start = threading.Barrier(8)
+def use(seed):
+    names = sorted(tf.__all__)
+    random.Random(seed).shuffle(names)
+    start.wait()
+    try:
+        for name in names[:40]:
+            getattr(tf, name)
+        with tf.Graph().as_default(), tf.Session() as session:
+            assert session.run(tf.constant(2.0) * 3 + tf.raw_ops.Square(x=2.0)) == 10
+    except BaseException as error:
+        failed.append(repr(error))
+threads = [threading.Thread(target=use, args=(seed,)) for seed in range(8)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(failed)
+"""
+    assert run(code).strip() == "[]"
+
+
 def test_a_table_is_whole_when_it_is_listed() -> None:
     """But for the few operations that passes put into graphs."""
     code = "from weft.graph.op_def import REGISTRY as r; print(len(r), len(set(r)), len(dict(r)))"

@@ -52,3 +52,17 @@ def test_compiled_sorts_are_those_of_numpy(sess, monkeypatch, dtype, k):
     )
     np.testing.assert_array_equal(compiled.indices, order[:, :k])
     np.testing.assert_array_equal(compiled.values, np.take_along_axis(value, order, -1)[:, :k])
+
+
+@pytest.mark.parametrize("shape", [(4, 20_000), (70, 1000), (3, 7, 5000)])
+def test_rows_are_sorted_in_parts(sess, rng, shape) -> None:
+    """Large arrays, with equal elements and NaNs; some runs, so that the step is compiled."""
+    values = rng.integers(-50, 50, shape).astype(np.float32)
+    values[..., 3] = np.nan
+    fed = tf.placeholder(tf.float32, shape)
+    ordered, places = tf.nn.top_k(fed, shape[-1])
+    for _ in range(4):
+        got, at = sess.run([ordered, places], {fed: values})
+        order = np.argsort(np.where(np.isnan(values), -np.inf, -values), axis=-1, kind="stable")
+        np.testing.assert_array_equal(at, order)
+        np.testing.assert_array_equal(got, np.take_along_axis(values, order, axis=-1))
