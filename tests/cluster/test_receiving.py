@@ -140,3 +140,51 @@ def test_an_interrupt_ends_the_wait_and_no_frame_is_taken_for_another(
     else:
         with pytest.raises(tf.errors.UnavailableError):
             ask(connection, b"after")
+
+
+def test_those_who_wait_receive_for_each_other(connection: FrameConnection) -> None:
+    """Threads that call again and again need no thread more, or not for most of their answers."""
+    names: list[str] = []
+
+    def work() -> None:
+        for _ in range(500):
+            names.append(ask(connection, b"x")[1])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert names.count("weft-frames") < len(names) / 2
+
+
+def test_nobody_is_left_waiting_by_a_thread_that_has_its_answer(
+    connection: FrameConnection, echo: Echo
+) -> None:
+    """It received for all, and does not come back."""
+    times: list[float] = []
+
+    def wait_long() -> None:
+        call = connection.start("/wait", [], bytes, here=True)
+        with pytest.raises(tf.errors.CancelledError):
+            outcome.wait_watching(call, 60, lambda: None)
+
+    def ask_once() -> None:
+        start = time.monotonic()
+        assert ask(connection, b"y")[0] == b"y"
+        times.append(time.monotonic() - start)
+
+    for _ in range(20):
+        ask(connection, b"x")
+    waits = threading.Thread(target=wait_long)
+    waits.start()
+    assert echo.waiting.wait(10)
+    for _ in range(50):  # the first of the two may receive for the second, or not at all
+        pair = [threading.Thread(target=ask_once) for _ in range(2)]
+        for each in pair:
+            each.start()
+        for each in pair:
+            each.join()
+    connection.close()
+    waits.join()
+    assert len(times) == 100 and sorted(times)[90] < 0.05

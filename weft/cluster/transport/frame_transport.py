@@ -254,6 +254,9 @@ def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException |
         pass  # the caller is gone
 
 
+_Call = tuple[Deferred, Callable[[Any], Any]]  # its result, and what reads the answer
+
+
 class FrameConnection:
     """Calls to one server. When the connection breaks, all calls under way fail.
 
@@ -266,11 +269,12 @@ class FrameConnection:
     ) -> None:
         self.where = where
         self._channel = _connected(host, port, token, name)
-        self._calls: dict[int, tuple[Deferred, Callable[[Any], Any]]] = {}
+        self._calls: dict[int, _Call] = {}
+        self._unattended: set[int] = set()  # the numbers of those that no thread waits for
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self.is_open = True
-        self._receiving = Receiving(self._channel, self._deliver, self._is_awaited, self._end)
+        self._receiving = Receiving(self._channel, self)
 
     def start(
         self,
@@ -287,10 +291,12 @@ class FrameConnection:
                 result.fail(self._gone("Socket closed"))
                 return result
             self._calls[number] = result, decode
+            if not here:
+                self._unattended.add(number)
         try:
             self._channel.send(REQUEST, number, name, message)
         except Closed as error:
-            self._end(str(error))
+            self.end(str(error))
         if here:
             result.help_until = self._receiving.help_until
         else:
@@ -302,12 +308,11 @@ class FrameConnection:
         try:
             self._channel.send(REQUEST, 0, name, message)
         except Closed as error:
-            self._end(str(error))
+            self.end(str(error))
             raise self._gone(str(error)) from None
 
     def _cancel(self, number: int) -> None:
-        with self._lock:
-            known = self._calls.pop(number, None)
+        known = self._taken(number)
         if known is not None:
             try:
                 self._channel.send(CANCEL, number)
@@ -315,19 +320,27 @@ class FrameConnection:
                 pass  # it knows
             known[0].fail(errors.CancelledError(None, None, f"{self.where}: cancelled"))
 
-    def _deliver(self, frame: Frame) -> None:
-        with self._lock:
-            known = self._calls.pop(frame.call, None)
+    def deliver(self, frame: Frame) -> None:
+        known = self._taken(frame.call)
         if known is not None:
             _settle(*known, frame)
 
-    def _is_awaited(self) -> bool:
+    def _taken(self, number: int) -> _Call | None:
+        """The call of a number, from now on none of those without an answer."""
+        with self._lock:
+            self._unattended.discard(number)
+            return self._calls.pop(number, None)
+
+    def is_awaited(self) -> bool:
         return bool(self._calls)
 
-    def _end(self, why: str, error: errors.OpError | None = None) -> None:
+    def is_unattended(self) -> bool:
+        return bool(self._unattended)
+
+    def end(self, why: str, error: errors.OpError | None = None) -> None:
         with self._lock:
             self.is_open = False
-            calls, self._calls = list(self._calls.values()), {}
+            calls, self._calls, self._unattended = list(self._calls.values()), {}, set()
         self._channel.close()
         for result, _ in calls:
             result.fail(error or self._gone(why))
@@ -337,7 +350,7 @@ class FrameConnection:
 
     def close(self) -> None:
         """Closes the connection; calls that still wait for an answer are cancelled."""
-        self._end("closed", errors.CancelledError(None, None, f"{self.where}: closed"))
+        self.end("closed", errors.CancelledError(None, None, f"{self.where}: closed"))
 
 
 def _connected(host: str, port: int, token: bytes, name: str) -> Channel:
