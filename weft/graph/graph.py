@@ -254,7 +254,7 @@ class Graph(ScopedGraph):
                 raise ValueError(f"{tensor!r} must be from the same graph as the other inputs.")
         name = self._node_name(name)
         scopes = self._scopes
-        controls = self._controls_for(inputs) if scopes.controllers else []
+        controls = self._controls_for(inputs) if scopes.controllers else ()
         op = Operation(self, definition, name, inputs, output_types, attrs, controls)
         op._stack = creation_stack()
         if definition.shape_rule is not None:

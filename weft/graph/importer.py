@@ -276,7 +276,7 @@ class _Importer:
         if scopes.controllers:
             for op in self.made.values():
                 added = graph._controls_for(op.inputs)
-                op._control_inputs += [c for c in added if c not in op._control_inputs]
+                op._control_inputs += tuple(c for c in added if c not in op._control_inputs)
         for controller in scopes.controllers:
             controller.seen.update(self.made.values())
         if scopes.context is None:
@@ -337,7 +337,7 @@ class _Importer:
         op = self._create(definition, node, inputs, attrs)
         if later:
             op.outputs[0].dims = None  # what comes round may have another shape
-        op._control_inputs = list(dict.fromkeys(controls))
+        op._control_inputs = tuple(dict.fromkeys(controls))
         for i, (tensor, dims) in enumerate(zip(op.outputs, shapes or (), strict=False)):
             try:
                 tensor.dims = merge(tensor.dims, dims)

@@ -65,7 +65,7 @@ class Operation:
         inputs: tuple[Tensor, ...],
         output_types: list[DType],
         attrs: Attrs,
-        control_inputs: list[Operation],
+        control_inputs: tuple[Operation, ...],
     ) -> None:
         self.graph = graph
         self.definition = definition
@@ -145,11 +145,11 @@ class Operation:
             if not isinstance(op, Operation):
                 raise TypeError(f"op must be an Operation: {op}")
             if op not in self._control_inputs:
-                self._control_inputs.append(op)
+                self._control_inputs += (op,)
         self.graph._note_mutation()
 
     def _remove_all_control_inputs(self) -> None:
-        self._control_inputs = []
+        self._control_inputs = ()
         self.graph._note_mutation()
 
     def _update_input(self, index: int, tensor: Tensor) -> None:

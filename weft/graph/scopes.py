@@ -304,7 +304,7 @@ class ScopedGraph:
                 asked = device_name.merge(spec, asked) if asked else spec
             op._set_device_from_string(asked)
 
-    def _controls_for(self, inputs: tuple[Tensor, ...]) -> list[Operation]:
+    def _controls_for(self, inputs: tuple[Tensor, ...]) -> tuple[Operation, ...]:
         """The current control inputs, less those that a data input already waits for."""
         producers = {tensor.op for tensor in inputs}
         found: dict[Operation, None] = {}
@@ -312,7 +312,7 @@ class ScopedGraph:
             if not controller.seen.isdisjoint(producers):
                 continue
             found.update((op, None) for op in controller.ops if op not in producers)
-        return list(found)
+        return tuple(found)
 
 
 def _as_written(device: Any) -> str:

@@ -122,7 +122,7 @@ class EagerOperation(Operation):
     ) -> None:  # fmt: skip
         self.graph, self.definition, self.name = graph, definition, name
         self.inputs, self.attrs, self.output_types = inputs, attrs, output_types
-        self._control_inputs: list[Operation] = []
+        self._control_inputs = ()
         self._device, self._id, self._stack, self._value = "", 0, (), None
         self._original_op = self._control_flow_context = None
         self._known_outputs: list[weakref.ref[Tensor] | None] = [None] * len(output_types)
