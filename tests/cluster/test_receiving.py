@@ -147,8 +147,7 @@ def test_those_who_wait_receive_for_each_other(connection: FrameConnection) -> N
     names: list[str] = []
 
     def work() -> None:
-        for _ in range(500):
-            names.append(ask(connection, b"x")[1])
+        names.extend(ask(connection, b"x")[1] for _ in range(500))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for each in threads:

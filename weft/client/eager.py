@@ -94,7 +94,7 @@ class EagerExecution(EagerGraph):
     ) -> Operation:  # fmt: skip
         op: Operation
         if any(dtype in _OBJECTS for dtype in output_types):
-            op = Operation(self, definition, name, inputs, list(output_types), attrs, [])
+            op = Operation(self, definition, name, inputs, list(output_types), attrs, ())
             for tensor in op.outputs:
                 tensor.__class__ = EagerTensor
         else:
