@@ -53,6 +53,38 @@ def test_a_beam_that_grows_without_end_is_ended() -> None:
         session.run(decoded.log_probability)
 
 
+LONG_DRAWS = {
+    "gamma": lambda n: raw.StatelessRandomGammaV2(shape=n, seed=[3, 5], alpha=2.5),
+    "stateful gamma": lambda n: tf.random_gamma(n, 2.5),
+    "poisson": lambda n: tf.random_poisson(3.0, n),
+    "binomial": lambda n: raw.StatelessRandomBinomial(shape=n, seed=[3, 5], counts=20.0, probs=0.3),
+    "bounded normal": lambda n: raw.ParameterizedTruncatedNormal(
+        shape=n, means=0.0, stdevs=1.0, minvals=-1.0, maxvals=1.0, seed=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LONG_DRAWS)
+def test_long_draws_can_be_ended(name: str) -> None:
+    drawn = LONG_DRAWS[name](tf.placeholder_with_default([1 << 25], [1]))
+    config = tf.ConfigProto(operation_timeout_in_ms=300)
+    start = time.monotonic()
+    with tf.Session(config=config) as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(drawn)
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("name", LONG_DRAWS)
+def test_a_part_of_a_draw_is_drawn_as_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for part in (1 << 16, 7):
+        monkeypatch.setattr("weft.ops.random.rejection._PART", part)
+        with tf.Graph().as_default():
+            tf.set_random_seed(3)
+            found.append(run(LONG_DRAWS[name](tf.constant([50]))))
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize("retries", [2**62, -(2**62), 2**32 + 1, 2**31])
 def test_centers_drawn_again_and_again(retries: int) -> None:
     points = np.arange(8, dtype=np.float32).reshape(4, 2)

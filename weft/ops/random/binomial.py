@@ -19,7 +19,7 @@ from weft.graph.traits import HOST_STATE
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 from weft.ops.random.random_nodes import dims_of
-from weft.ops.random.rejection import bounded_batches
+from weft.ops.random.rejection import bounded_batches, parts
 from weft.ops.random.stateful import checked_state, drawn_shape, generator_words, moved_on
 
 _APART = 50  # blocks from one number to the next
@@ -75,6 +75,13 @@ def _text(value: ndarray) -> str:
 def binomial(rng: ndarray, count: ndarray, prob: ndarray) -> ndarray:
     """float64 like `count`: how many of so many tries succeed."""
     first = np.arange(count.size, dtype=np.uint64) * np.uint64(_APART)
+    result = np.empty(count.size)
+    for part in parts(count.size):
+        result[part] = _successes(rng, first[part], count[part], prob[part])
+    return result
+
+
+def _successes(rng: ndarray, first: ndarray, count: ndarray, prob: ndarray) -> ndarray:
     result = np.where(np.isnan(prob), np.nan, np.where(prob >= 1, count, 0.0))
     result[(count <= 0) | (prob <= 0)] = 0.0
     mirrored = prob > 0.5  # fewer failures than successes: draw those

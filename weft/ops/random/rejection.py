@@ -7,15 +7,40 @@ side by side, fewer in every round; the bounded normal takes its proposals one a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from weft.core.errors import InternalError, InvalidArgumentError
+from weft.core.step_limits import looking_up
 from weft.ops.kit import philox
 from weft.ops.kit.philox import RESERVED
+
+_PART = 1 << 16  # outputs that are drawn side by side
+
+
+def parts(count: int) -> Iterator[slice]:
+    """Slices of so many outputs; between two of them the step can end."""
+    for start in looking_up(range(0, count, _PART)):
+        yield slice(start, min(start + _PART, count))
+
+
+def _in_parts(
+    draw: Callable[[ndarray, ndarray], ndarray], parameter: ndarray, samples: int
+) -> ndarray:
+    """float64 [samples, n] for a parameter of shape [n], by `draw(parameters, places)`.
+
+    Places are where in the stream outputs start.
+    """
+    parameter, result = parameter.astype(np.float64), np.empty(parameter.size * samples)
+    for part in parts(result.size):
+        index = np.arange(part.start, part.stop)
+        places = index.astype(np.uint64) * np.uint64(RESERVED)
+        result[part] = draw(parameter[index // samples], places)
+    return result.reshape(parameter.size, samples).T
+
 
 # ---- gamma ---------------------------------------------------------------------------------------
 
@@ -38,9 +63,10 @@ class _Reader:
 
 def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
     """float64 [samples, n] for `alpha` of shape [n]: Marsaglia and Tsang's method."""
-    shape = alpha.size, samples
-    alpha = np.repeat(alpha.astype(np.float64), samples)
-    cursor = np.arange(alpha.size, dtype=np.uint64) * np.uint64(RESERVED)
+    return _in_parts(lambda *part: _marsaglia(rng, *part), alpha, samples)
+
+
+def _marsaglia(rng: ndarray, alpha: ndarray, cursor: ndarray) -> ndarray:
     result = np.empty(alpha.size)
     normals = _Reader(philox.normal_pair, rng, cursor)
     uniforms = _Reader(philox.uniform_pair, rng, cursor)
@@ -65,7 +91,7 @@ def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
         scaled = done[below_one[done]]
         result[scaled] *= uniforms.take(scaled) ** (1 / alpha[scaled])
         pending[done] = False
-    return result.reshape(shape).T
+    return result
 
 
 # ---- Poisson -------------------------------------------------------------------------------------
@@ -79,16 +105,17 @@ def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarra
 
     Where all would be over it, and TensorFlow draws for ever, they are `highest`.
     """
-    shape = rate.size, samples
-    rate = np.repeat(rate.astype(np.float64), samples)
-    first = np.arange(rate.size, dtype=np.uint64) * np.uint64(RESERVED)
+    return _in_parts(lambda *part: _poisson(rng, *part, highest), rate, samples)
+
+
+def _poisson(rng: ndarray, rate: ndarray, first: ndarray, highest: float) -> ndarray:
     result = rate.copy()  # what remains where the rate is infinite or not a number
     hopeless = (rate < np.inf) & (rate - _FAR * np.sqrt(np.abs(rate)) > highest)
     result[hopeless] = highest
     small, large = rate < 10, (rate >= 10) & (rate < np.inf) & ~hopeless
     result[small] = _knuth(rng, first[small], rate[small])
     result[large] = _hormann(rng, first[large], rate[large], highest)
-    return result.reshape(shape).T
+    return result
 
 
 def _knuth(rng: ndarray, first: ndarray, rate: ndarray) -> ndarray:
@@ -154,7 +181,7 @@ def bounded_normal(
     dtype = parameters[0].dtype
     out = np.empty(size, dtype)
     stream = _Stream(rng)
-    for batch in range(batches):
+    for batch in looking_up(range(batches)):
         mean, deviation, low, high = (p[batch if p.size > 1 else 0] for p in parameters)
         finite = np.isfinite(low) or np.isfinite(high)
         if not (deviation > 0 and low < high and finite):
