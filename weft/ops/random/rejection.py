@@ -63,7 +63,7 @@ class _Reader:
 
 def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
     """float64 [samples, n] for `alpha` of shape [n]: Marsaglia and Tsang's method."""
-    return _in_parts(lambda *part: _marsaglia(rng, *part), alpha, samples)
+    return _in_parts(lambda alphas, places: _marsaglia(rng, alphas, places), alpha, samples)
 
 
 def _marsaglia(rng: ndarray, alpha: ndarray, cursor: ndarray) -> ndarray:
@@ -105,7 +105,7 @@ def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarra
 
     Where all would be over it, and TensorFlow draws for ever, they are `highest`.
     """
-    return _in_parts(lambda *part: _poisson(rng, *part, highest), rate, samples)
+    return _in_parts(lambda rates, places: _poisson(rng, rates, places, highest), rate, samples)
 
 
 def _poisson(rng: ndarray, rate: ndarray, first: ndarray, highest: float) -> ndarray:
