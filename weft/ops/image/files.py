@@ -1,7 +1,7 @@
 """Image files as arrays of pixels, and back: JPEG, PNG, GIF, BMP. Pillow does the work.
 
-Where simplejpeg is installed (`weft[jpeg]`), it decodes common JPEG files, in half the time: it is
-the same library, libjpeg-turbo, without a copy in between. What it does not take Pillow gets.
+Where simplejpeg is installed (`weft[jpeg]`), it decodes common JPEG files in a quarter less time:
+it is the same library, libjpeg-turbo, without a copy in between. What it refuses Pillow gets.
 
 Pixels come out as TensorFlow's decoders give them: no rotation by what a camera noted, frames of an
 animation drawn one over the other. Whatever is wrong with a file raises `BadFile`.
