@@ -157,16 +157,19 @@ print("weft.ops.trees.forest_objects" in __import__("sys").modules)
 
 def test_threads_may_use_names_at_once() -> None:
     code = """
-import random, threading
+import random, sys, threading
 import weft as tf
+sys.setswitchinterval(1e-5)
 failed = []
 start = threading.Barrier(8)
+ragged = [name for name, (home, _) in tf._HOME.items() if "ragged" in home]
 def use(seed):
     names = sorted(tf.__all__)
     random.Random(seed).shuffle(names)
+    random.Random(seed).shuffle(ragged_first := ["ragged", *ragged])
     start.wait()
     try:
-        for name in names[:40]:
+        for name in ragged_first + names[:40]:
             getattr(tf, name)
         with tf.Graph().as_default(), tf.Session() as session:
             assert session.run(tf.constant(2.0) * 3 + tf.raw_ops.Square(x=2.0)) == 10
@@ -180,6 +183,27 @@ for each in threads:
 print(failed)
 """
     assert run(code).strip() == "[]"
+
+
+def test_what_public_names_import_uses_no_public_name_meanwhile() -> None:
+    """It would wait for the lock of first uses with a module's lock in hand."""
+    code = """
+import sys
+import weft as tf
+first_use = tf.__getattr__
+def watched(name):
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"].startswith("weft."):
+            print(name, "in", frame.f_globals["__name__"])
+        frame = frame.f_back
+    return first_use(name)
+tf.__getattr__ = watched
+for name in tf.__all__:
+    getattr(tf, name)
+print(len(vars(tf)) > len(tf.__all__))
+"""
+    assert run(code).split() == ["True"]
 
 
 def test_a_table_is_whole_when_it_is_listed() -> None:
