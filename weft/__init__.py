@@ -5,11 +5,8 @@ A name is imported when a program first uses it.
 
 from __future__ import annotations
 
-import importlib
-import threading
-
 from weft.api import public_modules
-from weft.core import tracebacks
+from weft.core import first_use, tracebacks
 
 # Where the public namespaces are made.
 _NAMESPACES = {
@@ -301,23 +298,18 @@ _PLACES = {name: f"{home}.{there}" for name, home, there in _read(_NAMESPACES)}
 _HOME = {name: (home, there) for name, home, there in _read(_NAMES)}
 __all__ = sorted({*_PLACES, *_HOME})
 
-# A package and its modules import each other. Python has a lock for each: two threads that enter
-# at different ones would wait for each other, and one of them gets a module that is half made.
-_first_uses = threading.RLock()
-
 
 def __getattr__(name: str) -> object:
     """A public name, which is there from then on."""
     if name not in _PLACES and name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    first_use.module("weft.api.groundwork")
     found: object
-    with _first_uses:
-        importlib.import_module("weft.api.groundwork")
-        if name in _PLACES:
-            found = importlib.import_module(_PLACES[name])
-        else:
-            home, there = _HOME[name]
-            found = getattr(importlib.import_module(home), there)
+    if name in _PLACES:
+        found = first_use.module(_PLACES[name])
+    else:
+        home, there = _HOME[name]
+        found = getattr(first_use.module(home), there)
     globals()[name] = found
     return found
 

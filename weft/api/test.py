@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from weft.core import first_use
 
 if TYPE_CHECKING:
     from unittest import mock as mock
@@ -39,9 +40,9 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'tf.test' has no attribute {name!r}")
     if name == "mock":
-        value = importlib.import_module("unittest.mock")
+        value = first_use.module("unittest.mock")
     else:
-        value = getattr(importlib.import_module(home), name)
+        value = getattr(first_use.module(home), name)
     globals()[name] = value
     return value
 

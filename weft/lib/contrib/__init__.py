@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
+
+from weft.core import first_use
 
 PARTS = (
     "all_reduce",
@@ -100,7 +101,7 @@ PARTS = (
 
 def __getattr__(name: str) -> ModuleType:
     if name in PARTS:
-        return importlib.import_module(f"weft.lib.contrib.{name}")
+        return first_use.module(f"weft.lib.contrib.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
