@@ -241,3 +241,32 @@ def test_no_folder_takes_a_public_name() -> None:
     """Python sets the folder's name in the package when something in it is imported."""
     folders = {path.name for path in (ROOT / "weft").iterdir() if path.is_dir()}
     assert folders.isdisjoint(tf.__all__)
+
+
+def test_threads_may_ask_for_operations_at_once() -> None:
+    """As the first steps of several clients of a server do."""
+    code = """
+import random, sys, threading
+sys.setswitchinterval(1e-5)
+from weft.graph.op_def import REGISTRY
+from weft.ops.places import PLACES
+names = [name for place, ops in PLACES.items() for name in ops.split()]
+failed = []
+start = threading.Barrier(8)
+def ask(seed):
+    mine = [n for n in names if "Dataset" in n or "TensorList" in n]
+    random.Random(seed).shuffle(mine)
+    start.wait()
+    try:
+        for name in mine:
+            assert REGISTRY[name].name == name
+    except BaseException as error:
+        failed.append(repr(error))
+threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(failed)
+"""
+    assert run(code).strip() == "[]"

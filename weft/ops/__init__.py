@@ -8,10 +8,10 @@ which is in `tests/test_layers.py`.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 from collections.abc import Iterator
 
+from weft.core import first_use
 from weft.ops.places import PLACES
 
 _HERE = os.path.dirname(__file__)
@@ -31,7 +31,7 @@ def load(op_type: str, searches: bool = True) -> None:
     """Imports the module that declares an operation; all, if none is known to and it `searches`."""
     place = _places().get(op_type)
     if place is not None:
-        importlib.import_module(f"{__name__}.{place}")
+        first_use.module(f"{__name__}.{place}")
     elif searches:
         load_all()
 
@@ -40,7 +40,7 @@ def load(op_type: str, searches: bool = True) -> None:
 def load_all() -> None:
     """Imports all modules of operations."""
     for name in modules():
-        importlib.import_module(name)
+        first_use.module(name)
 
 
 @functools.cache
