@@ -200,6 +200,21 @@ def test_an_isolated_session_has_variables_of_its_own(target: str) -> None:
             alone.run(v)
 
 
+def test_an_isolated_session_goes_on_while_the_graph_grows(target: str) -> None:
+    """A loop's gradient closes its loops after the fact: nodes change that nobody has seen."""
+    v = tf.Variable(2.0)
+    _, power = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * v), [0, 1.0])
+    config = tf.ConfigProto(isolate_session_state=True)
+    with tf.Session(target, config=config) as sess:
+        sess.run(v.initializer)
+        assert sess.run(power) == 8.0
+        (slope,) = tf.gradients(power, [v])
+        assert sess.run(slope) == 12.0
+        power.op._add_control_input(v.initializer)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="A node was changed"):
+            sess.run(power)
+
+
 def test_a_seed_starts_again_in_every_session(target: str) -> None:
     draw = tf.random_uniform([2], seed=3)
     drawn = []

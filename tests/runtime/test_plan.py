@@ -125,3 +125,19 @@ def test_shapes_that_change_between_the_look_and_the_call() -> None:
         session.run(grow)
         assert direct([value]) is None  # it was made for three elements
         assert session.run(total, {x: value}) == 5.0
+
+
+def test_plans_stay_while_the_graph_grows() -> None:
+    """Closing a new loop changes a node that no plan has; rewiring an old one changes a plan's."""
+    x = tf.constant(2.0)
+    double, triple = tf.multiply(x, 2.0), tf.multiply(x, 3.0)
+    total = tf.add(double, 1.0)
+    with tf.Session() as session:
+        assert session.run(total) == 5.0
+        (plan,) = session._runner._plans.values()
+        looped = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        (slope,) = tf.gradients(tf.scan(lambda a, b: a * b, tf.stack([x, x])), [x])
+        assert session.run([looped, slope]) == [3, 5.0]
+        assert session.run(total) == 5.0 and plan in session._runner._plans.values()
+        total.op._update_input(0, triple)
+        assert session.run(total) == 7.0 and plan not in session._runner._plans.values()

@@ -298,5 +298,5 @@ def add_outputs(op: Operation, tensors: Sequence[Tensor]) -> list[Tensor]:
     op.outputs += made
     if op.attrs.get("output_shapes"):
         op.attrs["output_shapes"] = [*op.attrs["output_shapes"], *(t.dims for t in tensors)]
-    op.graph._note_mutation()
+    op.graph._note_mutation(op)
     return made

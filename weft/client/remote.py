@@ -83,8 +83,11 @@ class RemoteRunner:
         if self._handle and self._sent == graph.version and self._mutations == graph._mutations:
             return self._handle
         with self._lock:
-            if self._handle and self._mutations != graph._mutations:
-                self._begin_again()
+            mutations = graph._mutations
+            if self._handle and self._mutations != mutations:
+                if graph._has_mutated(self._mutations, self._sent):
+                    self._begin_again()
+                self._mutations = mutations
             if not self._handle:
                 self._create()
             elif self._sent != graph.version:

@@ -58,6 +58,7 @@ class Graph(ScopedGraph):
         self._functions: dict[str, Any] = {}
         self._finalized = False
         self._mutations = 0
+        self._mutated: list[int] = []  # the node of each
         # Operations one of whose inputs was replaced by a tensor of another dtype.
         self._retyped: set[Operation] = set()
         # Operations that no step can run, each with the reason.
@@ -119,9 +120,14 @@ class Graph(ScopedGraph):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
-    def _note_mutation(self) -> None:
-        """An existing node changed: plans made from the graph are stale."""
+    def _note_mutation(self, op: Operation) -> None:
+        """A node has changed: whoever has read it from the graph must read it again."""
+        self._mutated.append(op._id)
         self._mutations += 1
+
+    def _has_mutated(self, since: int, version: int) -> bool:
+        """Whether a node that was there in `version` has changed after the mutations before."""
+        return any(each <= version for each in self._mutated[since:])
 
     def _repr_html_(self) -> str:
         from weft.graph.pictures.graph_page import graph_frame

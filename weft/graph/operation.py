@@ -135,7 +135,7 @@ class Operation:
         from weft.graph.graph_def import attr_from_proto
 
         self.attrs[name] = attr_from_proto(value)
-        self.graph._note_mutation()
+        self.graph._note_mutation(self)
 
     def _add_control_input(self, op: Operation) -> None:
         self._add_control_inputs([op])
@@ -146,11 +146,11 @@ class Operation:
                 raise TypeError(f"op must be an Operation: {op}")
             if op not in self._control_inputs:
                 self._control_inputs += (op,)
-        self.graph._note_mutation()
+        self.graph._note_mutation(self)
 
     def _remove_all_control_inputs(self) -> None:
         self._control_inputs = ()
-        self.graph._note_mutation()
+        self.graph._note_mutation(self)
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
         old = self.inputs[index]
@@ -160,7 +160,7 @@ class Operation:
             tensor._consumers.append(self)
             if old.dtype.base_dtype is not tensor.dtype.base_dtype:
                 self.graph._retyped.add(self)
-        self.graph._note_mutation()
+        self.graph._note_mutation(self)
 
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context

@@ -78,7 +78,7 @@ class StepRunner:
             report.say(1, f"device {device.name}: {device.description or 'host'}".__str__)
         self._plans: dict[Any, AnyPlan] = {}
         self._asked: WeakKeyDictionary[AnyPlan, Asked] = WeakKeyDictionary()
-        self._mutations = graph._mutations
+        self._mutations, self._version = graph._mutations, 0  # of the plans
         self._period, self._model_period, self._steps = 0, 0, 0
         if config is not None:
             self._period = config.placement_period
@@ -155,9 +155,12 @@ class StepRunner:
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
     ) -> AnyPlan:
         with self._lock:
-            if self._mutations != self.graph._mutations:
-                self._forget_plans()
-                self._mutations = self.graph._mutations
+            mutations = self.graph._mutations
+            if self._mutations != mutations:
+                if self.graph._has_mutated(self._mutations, self._version):
+                    self._forget_plans()
+                self._mutations = mutations
+            self._version = self.graph.version
             plan = self._plans.get((key, feeds))
             if plan is None:
                 asked, watched = Asked(feeds, fetches, targets), type(key) is _Watched

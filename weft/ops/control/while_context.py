@@ -256,7 +256,7 @@ class WhileContext(LoopBuilder):
             op = self._graph.as_graph_element(value).op
             if kind_of(op) == "enter":
                 op.attrs["frame_name"] = self._name
-        self._graph._note_mutation()
+                self._graph._note_mutation(op)
 
     @staticmethod
     def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:

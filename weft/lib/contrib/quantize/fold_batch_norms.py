@@ -95,7 +95,7 @@ def _use_batch(graph: Any, bn: Operation, layer: Tensor, norm: Normalization) ->
     """Takes mean and variance from the batch, and finds the moving averages of both."""
     # The node's own gradient takes no account of these two outputs.
     bn.attrs["_gradient_op_type"] = "FoldFusedBatchNormGrad"
-    bn.graph._note_mutation()
+    bn.graph._note_mutation(bn)
     norm.mean = bn.outputs[1]
     scope, slash, _ = bn.name.rpartition("/")
     with get_default_graph().name_scope(scope + slash):
