@@ -19,7 +19,7 @@ print(json.dumps(time.perf_counter() - began))
 def once(impl: str) -> float:
     program = PROGRAM.format(root=str(HERE.parent), statement=IMPORTS[impl])
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-P", "-c", program],  # not the weft of the folder it is run in
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment(),
