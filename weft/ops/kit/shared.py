@@ -157,6 +157,9 @@ def _octal(char: str) -> str:
 
 def positions(counts: Any) -> Any:
     """[row, place in the row] of each value, where `counts` of them are in each row."""
-    starts = np.cumsum(counts) - counts
-    place = np.arange(int(counts.sum())) - np.repeat(starts, counts)
-    return np.stack([np.repeat(np.arange(len(counts)), counts), place], axis=1).astype(np.int64)
+    ends = np.cumsum(counts)
+    found = np.empty((int(ends[-1]) if len(ends) else 0, 2), np.int64)
+    found[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    found[:, 1] = np.arange(len(found))
+    found[:, 1] -= np.repeat(ends - counts, counts)
+    return found

@@ -202,8 +202,9 @@ class Batch:
         if missing:
             _require(default, key, dtype, self._name(missing[0]))
             wrong[missing] = False
-        for i in np.flatnonzero(wrong):
-            fail(int(i), _wrong_size(dtype, dims, counts[i]))
+        if wrong.any():
+            i = int(np.flatnonzero(wrong)[0])
+            fail(i, _wrong_size(dtype, dims, counts[i]))
         if not missing:
             return values.reshape(len(counts), *shape)
         out = np.empty((len(counts), *shape), dtype.np_storage)

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.ops.strings.example_wire import (
@@ -44,16 +46,40 @@ class Columns:
         """All values of a feature, and how many each example has; None if it takes more to tell."""
         encoded = key.encode()
         entries = self._entries.get(encoded)
-        parts = None if entries is None else _behind(_headers(encoded, dtype), entries)
+        if entries is None:
+            return None
+        headers, sizes = _headers(encoded, dtype), list(map(len, entries))
+        if dtype is not dtypes.string and sizes.count(sizes[0]) == len(sizes):
+            found = _of_one_size(headers[sizes[0]], entries, dtype)
+            if found is not None:
+                return found
+        parts = without_prefixes(entries, list(map(headers.__getitem__, sizes)))
         if parts is None:
             return None
         return usual_texts(parts) if dtype is dtypes.string else decoded(parts, dtype, fail)
 
 
-def _behind(headers: _Headers, entries: list[bytes]) -> list[bytes] | None:
-    """What follows the usual first bytes; None if one begins otherwise."""
-    first = list(map(headers.__getitem__, map(len, entries)))
-    return without_prefixes(entries, first)
+def _of_one_size(first: bytes | None, entries: list[bytes], dtype: DType) -> tuple[Any, Any] | None:
+    """The numbers of entries that are a table of bytes; None if they may begin otherwise.
+
+    Also if some numbers take more than a byte, of those that may.
+    """
+    table = np.frombuffer(b"".join(entries), np.uint8).reshape(len(entries), -1)
+    start = len(first or b"")
+    if first is None or (table[:, :start] != np.frombuffer(first, np.uint8)).any():
+        return None
+    values = table[:, start:]
+    count = values.shape[1]
+    if dtype is dtypes.float32:
+        if count % 4:
+            return None
+        count //= 4
+        flat = np.frombuffer(values.tobytes(), "<f4")
+    else:
+        if (values >= 0x80).any():
+            return None
+        flat = values.astype(np.int64).ravel()
+    return flat, np.full(len(entries), count, np.int64)
 
 
 def columns(serialized: Sequence[bytes]) -> Columns | None:

@@ -285,13 +285,14 @@ def _varints(data: bytes, sizes: Any, fail: Fail) -> tuple[Any, Any]:
         return _octets(data), sizes
     octets = np.frombuffer(data, np.uint8)
     ends = np.cumsum(sizes)
-    cut_off = (sizes > 0) & (octets[ends - 1] >= 0x80)
-    if cut_off.any():
+    cut_off = octets[ends - 1] >= 0x80  # an empty one shows the byte before it, too
+    if cut_off.any() and (cut_off := cut_off & (sizes > 0)).any():
         fail(int(np.flatnonzero(cut_off)[0]), UNREADABLE)
     last = np.flatnonzero(octets < 0x80)
-    widths = _gaps(last, -1)
+    one_each = len(last) == len(ends) and bool(sizes.all())
+    widths = sizes if one_each else _gaps(last, -1)
     numbers = octets[last].astype(np.int64)
     for back in range(1, int(widths.max())):
         more = octets[last - back] & 0x7F
         numbers = np.where(widths > back, numbers << 7 | more, numbers)
-    return numbers, _gaps(np.searchsorted(last, ends), 0)
+    return numbers, np.ones_like(sizes) if one_each else _gaps(np.searchsorted(last, ends), 0)
