@@ -155,61 +155,59 @@ print("weft.ops.trees.forest_objects" in __import__("sys").modules)
     assert told == "Registering two gradient with name 'ResizeBilinear'!" and all_loaded == "False"
 
 
-def test_threads_may_use_names_at_once() -> None:
-    code = """
+# Eight threads of a new process do the same, each in an order of its own.
+AT_ONCE = """
 import random, sys, threading
 import weft as tf
+{names}
 sys.setswitchinterval(1e-5)
 failed = []
 start = threading.Barrier(8)
-ragged = [name for name, (home, _) in tf._HOME.items() if "ragged" in home]
-def use(seed):
-    names = sorted(tf.__all__)
-    random.Random(seed).shuffle(names)
-    random.Random(seed).shuffle(ragged_first := ["ragged", *ragged])
+def thread(seed):
+    mine = random.Random(seed).sample(names, len(names))
     start.wait()
     try:
-        for name in ragged_first + names[:40]:
-            getattr(tf, name)
-        with tf.Graph().as_default(), tf.Session() as session:
-            assert session.run(tf.constant(2.0) * 3 + tf.raw_ops.Square(x=2.0)) == 10
+        {use}
     except BaseException as error:
         failed.append(repr(error))
-threads = [threading.Thread(target=use, args=(seed,)) for seed in range(8)]
+threads = [threading.Thread(target=thread, args=(seed,)) for seed in range(8)]
 for each in threads:
     each.start()
 for each in threads:
     each.join()
 print(failed)
 """
-    assert run(code).strip() == "[]"
+
+
+def test_threads_may_use_names_at_once() -> None:
+    names = (
+        'names = ["ragged", *(name for name, (home, _) in tf._HOME.items() if "ragged" in home)]'
+    )
+    use = """
+        for name in mine + random.Random(seed).sample(tf.__all__, 40):
+            getattr(tf, name)
+        with tf.Graph().as_default(), tf.Session() as session:
+            assert session.run(tf.constant(2.0) * 3 + tf.raw_ops.Square(x=2.0)) == 10
+"""
+    assert run(AT_ONCE.format(names=names, use=use.strip())).strip() == "[]"
 
 
 def test_threads_may_use_parts_of_contrib_at_once() -> None:
     """Parts import each other, and so do the modules of each."""
-    code = """
-import random, sys, threading
-import weft as tf
-sys.setswitchinterval(1e-5)
-failed = []
-start = threading.Barrier(6)
-def use(seed):
-    names = ["factorization", "layers", "learn", "losses", "metrics", "nn", "slim"]
-    random.Random(seed).shuffle(names)
-    start.wait()
-    try:
-        for name in names:
-            getattr(tf.contrib, name)
-    except BaseException as error:
-        failed.append(repr(error))
-threads = [threading.Thread(target=use, args=(seed,)) for seed in range(6)]
-for each in threads:
-    each.start()
-for each in threads:
-    each.join()
-print(failed)
+    names = 'names = "factorization layers learn losses metrics nn slim".split()'
+    use = "[getattr(tf.contrib, name) for name in mine]"
+    assert run(AT_ONCE.format(names=names, use=use)).strip() == "[]"
+
+
+def test_threads_may_ask_for_operations_at_once() -> None:
+    """As the first steps of several clients of a server do."""
+    names = """
+from weft.graph.op_def import REGISTRY
+from weft.ops.places import PLACES
+names = [n for ops in PLACES.values() for n in ops.split() if "Dataset" in n or "TensorList" in n]
 """
-    assert run(code).strip() == "[]"
+    use = "assert [REGISTRY[name].name for name in mine] == mine"
+    assert run(AT_ONCE.format(names=names, use=use)).strip() == "[]"
 
 
 def test_a_table_is_whole_when_it_is_listed() -> None:
@@ -241,32 +239,3 @@ def test_no_folder_takes_a_public_name() -> None:
     """Python sets the folder's name in the package when something in it is imported."""
     folders = {path.name for path in (ROOT / "weft").iterdir() if path.is_dir()}
     assert folders.isdisjoint(tf.__all__)
-
-
-def test_threads_may_ask_for_operations_at_once() -> None:
-    """As the first steps of several clients of a server do."""
-    code = """
-import random, sys, threading
-sys.setswitchinterval(1e-5)
-from weft.graph.op_def import REGISTRY
-from weft.ops.places import PLACES
-names = [name for place, ops in PLACES.items() for name in ops.split()]
-failed = []
-start = threading.Barrier(8)
-def ask(seed):
-    mine = [n for n in names if "Dataset" in n or "TensorList" in n]
-    random.Random(seed).shuffle(mine)
-    start.wait()
-    try:
-        for name in mine:
-            assert REGISTRY[name].name == name
-    except BaseException as error:
-        failed.append(repr(error))
-threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
-for each in threads:
-    each.start()
-for each in threads:
-    each.join()
-print(failed)
-"""
-    assert run(code).strip() == "[]"
