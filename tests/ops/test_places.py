@@ -210,6 +210,14 @@ names = [n for ops in PLACES.values() for n in ops.split() if "Dataset" in n or 
     assert run(AT_ONCE.format(names=names, use=use)).strip() == "[]"
 
 
+def test_programs_without_a_name_may_use_names() -> None:
+    code = """
+exec("import weft as tf; tf.ragged; print(tf.raw_ops.Square.__name__)", {})
+exec("tf.contrib.layers; print(tf.add.__name__)", {"tf": __import__("weft"), "__name__": None})
+"""
+    assert run(code).split() == ["Square", "add"]
+
+
 def test_a_table_is_whole_when_it_is_listed() -> None:
     """But for the few operations that passes put into graphs."""
     code = "from weft.graph.op_def import REGISTRY as r; print(len(r), len(set(r)), len(dict(r)))"

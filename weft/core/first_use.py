@@ -29,7 +29,11 @@ def _is_importing() -> bool:
     """Whether this thread runs the body of a module of weft."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"].startswith("weft."):
-            return True
+        if frame.f_code.co_name == "<module>":
+            name = frame.f_globals.get(
+                "__name__"
+            )  # a program that is given to `exec` may have none
+            if isinstance(name, str) and name.startswith("weft."):
+                return True
         frame = frame.f_back
     return False
