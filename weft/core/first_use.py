@@ -30,9 +30,7 @@ def _is_importing() -> bool:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "<module>":
-            name = frame.f_globals.get(
-                "__name__"
-            )  # a program that is given to `exec` may have none
+            name = frame.f_globals.get("__name__")  # of what `exec` was given: maybe none
             if isinstance(name, str) and name.startswith("weft."):
                 return True
         frame = frame.f_back
