@@ -131,12 +131,12 @@ class KnownCall:
             self._shapes[_shape_key(dims, self._looked, values)] = self._way(op)
 
     def _way(self, op: Operation) -> Call:
-        """The kernel, or what it does to the first input, if the others are the same each time."""
-        prepare = op.definition.prepare
-        if prepare is None or not all(isinstance(place, Tensor) for place in self.places[1:]):
+        """The kernel, or what it does to the first inputs, if the others are the same each time."""
+        prepare, first = op.definition.prepare, op.definition.kernels.prepared_inputs
+        if prepare is None or not all(isinstance(place, Tensor) for place in self.places[first:]):
             return self.call
         short = prepare(ShapeContext(op))
-        return self.call if short is None else lambda xp, values: (short(values[0]),)
+        return self.call if short is None else lambda xp, values: (short(*values[:first]),)
 
 
 def _bare(op: Operation) -> Call:
