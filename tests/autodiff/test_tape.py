@@ -70,6 +70,17 @@ def test_a_result_on_the_way_is_a_source(sess, v):
     np.testing.assert_allclose(sess.run(tape.gradient(y, h)), [6.0, 12.0])
 
 
+def test_integers_on_the_way_lead_nowhere(sess, v):
+    """What is made of them is watched no more than a constant, as in TensorFlow's tape."""
+    with tf.GradientTape(persistent=True) as tape:
+        whole = tf.cast(tf.cast(v, tf.int32), tf.float32)
+        chosen = tf.where(v > 1.5, tf.ones([2]), tf.zeros([2]))
+        y = whole * whole + chosen
+        beside = whole * v
+    assert tape.gradient(y, [whole, chosen, v]) == [None, None, None]
+    np.testing.assert_allclose(sess.run(tape.gradient(beside, v)), [1.0, 2.0])
+
+
 def test_once_unless_persistent(v):
     with tf.GradientTape() as tape:
         y = v * v

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from weft.autodiff.between import is_trainable
 from weft.autodiff.gradients import UnconnectedGradients, derivatives
 from weft.core import nest
 from weft.core.walk import reached
@@ -200,12 +201,15 @@ class GradientTape:
         return [made.get(id(s)) for s in sources]
 
     def _depends(self, source: Any, followed: list[Any], recorded: set[Operation]) -> bool:
-        """Whether a source was made, while the tape recorded, of what it follows."""
+        """Whether a source was made, while the tape recorded, of what it follows.
+
+        Integers do not lead on, though they may have been made of such numbers.
+        """
         if not isinstance(source, Tensor) or source.op not in recorded:
             return False
         known = set().union(*map(self._inside, followed))
-        made = reached([source.op], lambda op: [t.op for t in op.inputs if t.op in recorded])
-        return any(tensor in known for op in made for tensor in op.inputs)
+        made = reached([source.op], lambda op: [t.op for t in _led(op) if t.op in recorded])
+        return any(tensor in known for op in made for tensor in _led(op))
 
     def jacobian(
         self,
@@ -314,6 +318,11 @@ def _identity(source: Any) -> int:
     """Several objects may stand for one variable; it has one handle."""
     handle = getattr(source, "handle", None)
     return id(source if handle is None else handle)
+
+
+def _led(op: Operation) -> list[Tensor]:
+    """The inputs through which a tape follows what is watched."""
+    return [tensor for tensor in op.inputs if is_trainable(tensor.dtype)]
 
 
 def _trainable(graph: Graph) -> list[Any]:
