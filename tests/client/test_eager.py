@@ -416,6 +416,18 @@ def test_a_tape_gives_nothing_for_what_it_does_not_follow() -> None:
     assert [g.numpy() for g in tape.gradient(y, [x, between])] == [75.0, 15.0]
 
 
+def test_a_tape_follows_zeros_made_of_a_tensor() -> None:
+    """In eager execution they are an operation; ones, and zeros of another type, are not."""
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        zeros, ones, others = tf.zeros_like(x), tf.ones_like(x), tf.zeros_like(x, tf.float64)
+        y = (x + zeros * 3 + ones) * tf.cast(others + 2, tf.float32)
+    *found, of_ones, of_others = tape.gradient(y, [x, zeros, ones, others])
+    assert [g.numpy().tolist() for g in found] == [[2.0, 2.0], [6.0, 6.0]]
+    assert of_ones is None and of_others is None
+
+
 def test_a_tape_weighs_complex_targets_by_one() -> None:
     z = tf.constant(1.0 + 2.0j, tf.complex64)
     with tf.GradientTape() as tape:

@@ -20,6 +20,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import NO_GRADIENT, STATEFUL
 from weft.ops.array.shape import all_axes, reshape, shape, shape_internal
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.shared import as_array, blank, invalid, shape_argument
 
 
@@ -279,6 +280,8 @@ def zeros_like(
         tensor = convert_to_tensor(tensor, name="tensor")
         own = tensor.dtype.base_dtype
         wanted = own if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        if wanted == own and executing_eagerly():
+            return zeros_like_(tensor, name=name)  # which a tape sees
         if optimize and s.known(tensor.dims) and own != dtypes.variant:
             return zeros(tensor.shape, dtype=wanted, name=name)
         if wanted != own and wanted != dtypes.variant:
