@@ -71,6 +71,25 @@ def test_orders() -> None:
         assert sess.run(ys, {x: 2.0}) == [16.0, 32.0, 48.0, 48.0, 24.0, 0.0]
 
 
+def test_strings_that_a_branch_takes() -> None:
+    """Such a conditional runs on the host, also where what it does with them is not needed."""
+    x = tf.placeholder(tf.float32, [None])
+    text = tf.as_string(tf.constant([1, 2]))
+
+    def other() -> Any:
+        tf.strings.length(text)
+        return tf.reduce_mean(x)
+
+    y = tf.cond(tf.reduce_any(x > 0), lambda: 2 * tf.reduce_sum(x), other)
+    slope = tf.gradients(y, x)[0]
+    with tf.Session() as sess:
+        for _ in range(4):
+            found, slopes, words = sess.run([y, slope, text], {x: [1.0, 2.0]})
+            assert found == 6.0 and slopes.tolist() == [2.0, 2.0] and words.tolist() == [b"1", b"2"]
+            found, slopes = sess.run([y, slope], {x: [-1.0, -2.0]})
+            assert found == -1.5 and slopes.tolist() == [0.5, 0.5]
+
+
 def test_without_it_loops_have_gradients_of_the_first_order() -> None:
     tf.disable_control_flow_v2()
     x = tf.placeholder(tf.float32, [])

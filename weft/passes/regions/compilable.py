@@ -10,7 +10,8 @@ from weft.passes.resource_edges import is_cell, is_variable, resource_roots
 
 def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
     kind = node.definition
-    if any(_host_only(d) for d in node.dtypes):
+    given = [source.dtypes[i] for source, i in node.inputs if not is_cell((source, i))]
+    if any(map(_host_only, [*node.dtypes, *given])):
         return False
     if subgraphs(node):
         if flags.CONTROL_FLOW.value != "whole":
@@ -21,14 +22,12 @@ def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
     if kind.blocking or not (kind.traceable or kind.traced_kernel):
         return False
     for edge in node.inputs:
-        source, i = edge
         if not is_cell(edge):
-            if _host_only(source.dtypes[i]):
-                return False
-        elif edge in roots:
+            continue
+        if edge in roots:
             if not is_variable(roots[edge][0]):
                 return False
-        elif not (kind.traced_kernel and _in_program(source)):
+        elif not (kind.traced_kernel and _in_program(edge[0])):
             return False
     return True
 
