@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.graph.test_bombs import doubling
 from weft.cluster.server import Server
 from weft.cluster.steps.distributed_step import new_step_id
 from weft.cluster.transport import inprocess
@@ -268,6 +269,15 @@ def test_a_traced_step(target: str) -> None:
     assert "total" in [node.node_name for node in device.node_stats]
     assert len(metadata.partition_graphs) == 1
     assert {node.device for node in metadata.partition_graphs[0].node} == {device.device}
+
+
+def test_functions_that_are_deep(target: str) -> None:
+    """The master looks into functions before a worker does."""
+    tf.import_graph_def(doubling(2000, calls=1), name="")
+    with tf.Session(target) as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="nested too deeply"):
+            sess.run("p:0", {"c:0": 1.0})
+        assert sess.run(tf.constant(2.0)) == 2.0
 
 
 def test_functions_and_their_control_flow(target: str) -> None:

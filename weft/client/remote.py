@@ -19,6 +19,8 @@ from weft.cluster.transport import inprocess
 from weft.cluster.transport.wire import node_named
 from weft.core import errors
 from weft.core.dtypes import DType
+from weft.core.errors import raise_from
+from weft.core.exceptions import as_public
 from weft.graph.graph import Graph
 from weft.graph.graph_def import graph_def
 from weft.graph.operation import Operation
@@ -159,6 +161,8 @@ class RemoteRunner:
             result = self.master.run_step(call)
         except errors.OpError as error:
             raise self._explained(error) from None
+        except Exception as error:
+            raise_from(as_public(error), error)
         self._tell(result, metadata)
         return [to_user(value) for value in result.values]
 

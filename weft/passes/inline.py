@@ -59,9 +59,12 @@ def inline(
     try:
         _replace_calls(graph, library, path)
     except RecursionError:
-        raise InvalidArgumentError(
-            None, call.op, f"The functions that {call.name} calls are nested too deeply"
-        ) from None
+        raise nested_too_deeply(call) from None
+
+
+def nested_too_deeply(call: Node) -> InvalidArgumentError:
+    message = f"The functions that {call.name} calls are nested too deeply"
+    return InvalidArgumentError(None, call.op, message)
 
 
 def _replace_calls(graph: ClientGraph, library: dict[str, Any], path: tuple[str, ...]) -> None:

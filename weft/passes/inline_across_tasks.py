@@ -17,7 +17,14 @@ from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef
 from weft.passes.client_graph import ClientGraph, Node
 from weft.passes.control_flow.unfold import Unfolded
-from weft.passes.inline import HANDLERS, Inliner, called_function, own_function, rename
+from weft.passes.inline import (
+    HANDLERS,
+    Inliner,
+    called_function,
+    nested_too_deeply,
+    own_function,
+    rename,
+)
 from weft.passes.inlined_size import check_inlined_size
 from weft.passes.prune import prune
 
@@ -32,7 +39,10 @@ _FUNCTIONS: dict[str, Callable[[Node], list[FuncRef]]] = {
 def spread(
     graph: ClientGraph, library: dict[str, Any] | None = None, path: tuple[str, ...] = ()
 ) -> None:
-    """Replaces those calls in place. `path`: the functions whose bodies `graph` is inside of."""
+    """Replaces those calls in place. `path`: the functions whose bodies `graph` is inside of.
+
+    ResourceExhaustedError or InvalidArgumentError where they are too many, or too deep.
+    """
     call = next((node for node in graph.nodes if node.definition.calls in _FUNCTIONS), None)
     if call is None:
         return
@@ -42,7 +52,10 @@ def spread(
     if not path:
         check_inlined_size(graph, library)
     work = _Spreader(library, path, any(node.definition.control_flow for node in graph.nodes))
-    work.rewrite(graph)
+    try:
+        work.rewrite(graph)
+    except RecursionError:
+        raise nested_too_deeply(call) from None
 
 
 class _Spreader(Inliner):

@@ -20,6 +20,7 @@ from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
 from weft.core import errors, flags
 from weft.core.deferred import Deferred, Ends
+from weft.core.exceptions import kind_of, message_of
 from weft.runtime.continuation import Continuation, StepContext
 from weft.runtime.devices.device import Device, local_devices
 from weft.runtime.limits import deadline_scope
@@ -306,4 +307,5 @@ def _as_status(error: BaseException) -> errors.OpError:
     """An error in the form that requests for the step's tensors fail with."""
     if isinstance(error, errors.OpError):
         return error
-    return errors.InternalError(None, None, f"{type(error).__name__}: {error}")
+    made: errors.OpError = kind_of(error)(None, None, message_of(error))
+    return made

@@ -17,6 +17,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.core import dtypes, errors
+from weft.core.exceptions import kind_of, message_of
 from weft.core.expansion import check_expansion
 from weft.graph.tensor_proto import proto_to_array
 
@@ -305,7 +306,7 @@ def to_status(error: BaseException) -> tuple[int, str]:
         return error.error_code, error.message
     if isinstance(error, (ValueError, TypeError, KeyError)):
         return errors.INVALID_ARGUMENT, str(error)
-    return errors.INTERNAL, f"{type(error).__name__}: {error}"
+    return kind_of(error)(None, None, "").error_code, message_of(error)
 
 
 def from_status(code: int, message: str) -> errors.OpError:
