@@ -363,6 +363,20 @@ def test_outputs_without_gradients() -> None:
     assert float(tape.gradient(y, x)) == 6
 
 
+def test_functions_without_gradients() -> None:
+    """None goes on from such a call; what is beside it has its gradient."""
+    whole = tf.function(lambda x: (tf.round(x), tf.sign(x) > 0))
+    x = tf.constant([1.25, -2.5])
+    for _ in range(3):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y, _ = whole(x)
+            z = tf.reduce_sum(y * x)
+        assert tape.gradient(y, x) is None
+        assert tape.gradient(z, x).numpy().tolist() == [1.0, -2.0]
+        assert tape.gradient(z, y).numpy().tolist() == [1.25, -2.5]
+
+
 def test_gradients_of_loops_branches_and_own_rules() -> None:
     @tf.custom_gradient
     def steep(x: Any) -> Any:

@@ -59,10 +59,12 @@ class CompiledFunction:
         order = self._order(graph.recorders)
         if isinstance(order, Differentiated) and order.has_gradient:
             return order.call(graph, inputs)
-        op = self.add_call(graph, inputs)
-        if isinstance(order, Exception):  # raised if a gradient is asked for
-            op._gradient_function = functools.partial(_refuse, order)  # type: ignore[attr-defined]
-        return op.outputs
+        op: Any = self.add_call(graph, inputs)
+        # Raised if a gradient is asked for; without one, none goes on from here.
+        op._gradient_function = (
+            functools.partial(_refuse, order) if isinstance(order, Exception) else _no_gradients
+        )
+        return list(op.outputs)
 
     def add_call(self, graph: EagerExecution, inputs: Sequence[Tensor]) -> Operation:
         """The call as an operation that has been done."""
@@ -196,6 +198,10 @@ def _not_returned(side: ForwardBackward) -> list[Tensor]:
 
 def _refuse(error: Exception, op: Operation, *grads: Any) -> Any:
     raise error
+
+
+def _no_gradients(op: Operation, *grads: Any) -> list[None]:
+    return [None] * len(op.inputs)
 
 
 def _any(grads: Sequence[Any]) -> bool:
