@@ -71,6 +71,26 @@ def test_orders() -> None:
         assert sess.run(ys, {x: 2.0}) == [16.0, 32.0, 48.0, 48.0, 24.0, 0.0]
 
 
+def test_variables_that_a_branch_makes() -> None:
+    """They belong to the graph around it, and so must what they begin with."""
+    flag = tf.placeholder(tf.bool, [])
+
+    def made(name: str, *args: Any) -> Any:
+        def branch() -> Any:
+            initial = tf.constant(2.0) if not args else tf.ones_initializer()
+            return 1.0 + tf.get_variable(name, *args, initializer=initial, use_resource=True)
+
+        return tf.cond(flag, branch, lambda: 0.0)
+
+    y = made("v", [])
+    with pytest.raises(ValueError, match="must either be wrapped in an init_scope or callable"):
+        made("w")
+    assert [v.name for v in tf.global_variables()] == ["v:0"]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(y, {flag: True}) == 2.0 and sess.run(y, {flag: False}) == 0.0
+
+
 def test_strings_that_a_branch_takes() -> None:
     """Such a conditional runs on the host, also where what it does with them is not needed."""
     x = tf.placeholder(tf.float32, [None])

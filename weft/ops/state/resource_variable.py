@@ -46,6 +46,13 @@ _serial = itertools.count()  # of variables that are made eagerly, which need no
 _IN_PLACE = {"AssignAdd", "AssignSub", "StridedSliceAssign"}
 
 
+_INSIDE = (
+    "Tensor-typed variable initializers must either be wrapped in an init_scope or callable (e.g.,"
+    " `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building functions. Please file a"
+    " feature request if this restriction inconveniences you."
+)
+
+
 class BaseResourceVariable(Variable):
     """The base of `ResourceVariable` and of the value of an assignment to one."""
 
@@ -299,6 +306,8 @@ class ResourceVariable(BaseResourceVariable):
         self._set_modes(synchronization, aggregation, trainable, name)
         collections = self._checked_collections(initial_value, collections, constraint)
         self._constraint = constraint
+        if isinstance(initial_value, Tensor) and initial_value.graph.building_function:
+            raise ValueError(_INSIDE)
         with init_scope():
             if executing_eagerly():
                 self._build_eagerly(initial_value, name, dtype, shape)
