@@ -73,3 +73,27 @@ def test_serialized_rows_are_read_back(values: list) -> None:
         found, expected, (indices, _, _) = sess.run([again, sparse, one])
     assert found.indices.tolist() == indices.tolist() == expected.indices.tolist()
     assert found.values.tolist() == values and found.dense_shape.tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("row", [2**63 - 1, 2, -1])
+def test_crosses_of_rows_that_are_not_there(row: int) -> None:
+    """NumPy, asked how often each row is there, would write beyond its memory for the first."""
+    indices, values = np.array([[row, 0]], np.int64), np.array([b"a"], object)
+    made = tf.raw_ops.SparseCross(
+        indices=[indices] * 2,
+        values=[values] * 2,
+        shapes=[np.array([2, 2], np.int64)] * 2,
+        dense_inputs=[],
+        hashed_output=False,
+        num_buckets=0,
+        hash_key=1,
+        dense_types=[],
+        out_type="string",
+        internal_type="string",
+    )
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(
+                tf.errors.InvalidArgumentError, match=rf"Row {row} is not in \[0, 2"
+            ):
+                session.run(made)

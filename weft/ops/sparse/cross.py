@@ -120,6 +120,10 @@ def _sparse_column(indices: Array, values: Array, batch: int) -> Column:
     rows = indices[:, 0]
     if is_grid(indices, (batch, 1)) or counts_up(rows, batch):
         return Column(values, None)
+    if len(rows) and (rows.min() < 0 or rows.max() >= batch):
+        # np.bincount would write beyond its memory for the largest of all numbers.
+        outside = rows[(rows < 0) | (rows >= batch)][0]
+        raise invalid(f"Row {outside} is not in [0, {batch})")
     if np.any(rows[1:] < rows[:-1]):
         values = values[np.argsort(rows, kind="stable")]
     return Column(values, np.bincount(rows, minlength=batch))
