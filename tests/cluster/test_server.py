@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -441,3 +443,19 @@ def test_masters_of_programs_that_seed_alike_do_not_share_step_ids() -> None:
         random.seed(0)
         numbers.append(new_step_id())
     assert numbers[0] != numbers[1]
+
+
+def test_a_process_that_serves_takes_short_turns() -> None:
+    code = (
+        "import sys, threading, time, weft as tf\n"
+        "server = tf.train.Server.create_local_server()\n"
+        "before = sys.getswitchinterval()\n"
+        "waiting = threading.Thread(target=server.join)\n"
+        "waiting.start()\n"
+        "while sys.getswitchinterval() == before: time.sleep(0.01)\n"
+        "server.stop(); waiting.join()\n"
+        "print(sys.getswitchinterval() == before)\n"
+    )
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "True"

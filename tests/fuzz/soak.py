@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+PATH = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 SLOWER = 2.0
 # What a server may grow by once it is warm: by this part, and that many bytes.
 GROWTH, SPARE = 0.10, 64 << 20
@@ -111,7 +112,7 @@ class Soak:
 
     def _start(self, *arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            [sys.executable, *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": PATH},
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         self._stack.callback(_end, process)
@@ -136,6 +137,7 @@ class Soak:
         limit = time.monotonic() + 120
         while len(self.seen.quiet) < 20 * self.counts[0] and time.monotonic() < limit:
             time.sleep(0.1)
+        assert self.seen.quiet, "no honest client has run a step"
         self.seen.quiet.clear()
 
     def _watch(self, server: subprocess.Popen[str], seconds: float) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import weft as tf
 from weft.core.step_limits import looking_up
-from weft.runtime.limits import deadline_scope
+from weft.runtime.limits import deadline_scope, in_session
 
 raw = tf.raw_ops
 
@@ -78,7 +78,7 @@ def test_long_draws_can_be_ended(name: str) -> None:
 def test_a_part_of_a_draw_is_drawn_as_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for part in (1 << 16, 7):
-        monkeypatch.setattr("weft.ops.random.rejection._PART", part)
+        monkeypatch.setattr("weft.core.step_limits.PART", part)
         with tf.Graph().as_default():
             tf.set_random_seed(3)
             found.append(run(LONG_DRAWS[name](tf.constant([50]))))
@@ -171,3 +171,76 @@ def test_a_pattern_holds_nobody_up() -> None:
         found = session.run(matches, {text: ["a" * 5000 + "!", "a" * 5000 + "b"]})
     thread.join()
     assert found.tolist() == [False, True] and done.is_set()
+
+
+def numbered(count: int) -> Any:
+    """So many texts, which differ."""
+    return tf.constant(np.arange(count).astype("S8").astype(object))
+
+
+LONG_TEXTS = {
+    "split": lambda x: tf.string_split(x).values,
+    "split at a text": lambda x: tf.strings.split(x, sep="ab", result_type="SparseTensor").values,
+    "join": lambda x: tf.strings.join([x, "-"]),
+    "substrings": lambda x: tf.strings.substr(x, 0, 1),
+    "upper": tf.strings.upper,
+    "characters": lambda x: tf.strings.length(x, unit="UTF8_CHAR"),
+    "buckets": lambda x: tf.strings.to_hash_bucket_strong(x, 10, [1, 2]),
+    "numbers": lambda x: tf.strings.to_number(x, tf.int64),
+    "numbers as texts": lambda x: tf.as_string(tf.strings.length(x)),
+    "replaced": lambda x: tf.strings.regex_replace(x, "[0-3]+", "b"),
+    "fields": lambda x: tf.decode_csv(x, [["a"]])[0],
+    "fingerprints": lambda x: raw.SdcaFprint(input=x),
+    "sets": lambda x: tf.sets.size(tf.sets.intersection(x[:, None], x[:, None])),
+}
+
+
+@pytest.mark.parametrize("name", LONG_TEXTS)
+def test_loops_over_texts_can_be_ended(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.core.step_limits.PART", 100)
+    asked = []
+
+    class Ended:
+        """The steps of a session that is closed when something has been asked three times."""
+
+        def check(self) -> None:
+            asked.append(None)
+            if len(asked) > 3:
+                raise tf.errors.CancelledError(None, None, "closed")
+
+    texts = numbered(1000)
+    with tf.Session() as session:
+        made = LONG_TEXTS[name](texts)
+        with in_session(Ended()), pytest.raises(tf.errors.CancelledError, match="closed"):
+            session.run(made)
+
+
+WIDE_SHAPES = {
+    "fill": lambda p: tf.fill(p, 1.0),
+    "reshape": lambda p: tf.reshape([1.0], p),
+    "spread": lambda p: tf.broadcast_to(1.0, p),
+    "normal": lambda p: tf.random_normal(p),
+    "gamma": lambda p: tf.random_gamma(p, 1.0),
+    "stateless": lambda p: tf.random.stateless_uniform(p, [1, 2]),
+    "scattered": lambda p: tf.scatter_nd([[0]], [1.0], p),
+    "gradient of a slice": lambda p: raw.StridedSliceGrad(
+        shape=p, begin=[0], end=[1], strides=[1], dy=[1.0]
+    ),
+}
+
+
+@pytest.mark.parametrize("count", [255, 1_000_000])
+@pytest.mark.parametrize("name", WIDE_SHAPES)
+def test_shapes_of_too_many_dimensions(name: str, count: int) -> None:
+    given = tf.placeholder(tf.int32)
+    made = WIDE_SHAPES[name](given)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Too many dimensions"):
+        run(made.op, {given: np.full(count, 3)})
+
+
+def test_coordinates_in_arrays_of_many_dimensions() -> None:
+    given = tf.placeholder(tf.int32, [None])
+    made = tf.unravel_index([0], given)
+    assert run(made, {given: np.ones(300)}).shape == (300, 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="integer overflow"):
+        run(made, {given: np.full(500_000, 3)})

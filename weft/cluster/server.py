@@ -21,6 +21,7 @@ from weft.cluster.transport.listening import obstacle
 from weft.cluster.transport.methods import HOLD, HOLD_WORKER
 from weft.core import errors, flags
 from weft.runtime.recording import environment
+from weft.runtime.threads import short_turns
 
 LOOPBACK = "localhost"
 _STOP_SECONDS = 1.0
@@ -216,8 +217,9 @@ class Server:
             raise errors.InternalError(
                 None, None, "Server not started yet. Call start() before join()."
             )
-        while not self._stopped.wait(3600.0):
-            pass
+        with short_turns():
+            while not self._stopped.wait(3600.0):
+                pass
 
     def stop(self) -> None:
         """Ends all sessions and steps, and frees the port."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from weft.core.errors import DeadlineExceededError, OpError
 
 T = TypeVar("T")
+PART = 1 << 16  # elements of a long loop between which the step can end
 
 
 def deadline_error(awaited: Iterable[str] = ()) -> OpError:
@@ -79,3 +81,16 @@ def looking_up(items: Iterable[T]) -> Iterator[T]:
     for item in items:
         limits.check()
         yield item
+
+
+def parts(count: int) -> Iterator[slice]:
+    """Slices of so many elements, which are not long; between two of them the step can end."""
+    for start in looking_up(range(0, count, PART)):
+        yield slice(start, min(start + PART, count))
+
+
+def long(items: Sequence[T]) -> Iterable[T]:
+    """The items, for a loop that may be long and does little for each."""
+    if len(items) <= PART:
+        return items
+    return itertools.chain.from_iterable(items[part] for part in parts(len(items)))

@@ -8,12 +8,11 @@ import numpy as np
 
 from weft.core.shapes import TensorShape
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims, size
+from weft.graph.shape_fn import MAX_RANK, Dims, size
 from weft.graph.tensor import Tensor
 
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
-_MAX_RANK = 254  # no tensor has more dimensions; a longer vector is no shape
 _NOT_CONSTANT = object()
 
 
@@ -106,7 +105,7 @@ def constant_value_as_dims(tensor: Tensor) -> Dims:
 
 
 def _as_dims(value: np.ndarray) -> Dims:
-    if value.size > _MAX_RANK:
+    if value.size > MAX_RANK:
         return None
     return tuple(None if d == -1 else int(d) for d in value.tolist())
 
@@ -143,7 +142,7 @@ def _vector(tensor: Tensor, depth: int) -> Dims:
     dims = _partial_dims(tensor, depth)
     if dims is None and tensor.dims is not None and len(tensor.dims) == 1:
         length = tensor.dims[0]
-        return None if length is None or length > _MAX_RANK else (None,) * length
+        return None if length is None or length > MAX_RANK else (None,) * length
     return dims
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Dims = tuple[int | None, ...] | None
 Rule = Callable[["ShapeContext"], Any]
-_MOST_READ = 1 << 16
+MOST_READ = 1 << 16  # elements of a value
+MAX_RANK = 254  # no tensor has more dimensions; a longer vector is no shape
 _MOST_SHOWN = 256  # elements of a value in an error
 
 
@@ -61,7 +62,7 @@ class ShapeContext:
         from weft.graph.constant_value import constant_value
 
         value: np.ndarray | None = constant_value(self._op.inputs[i])
-        return None if value is None or value.size > _MOST_READ else value
+        return None if value is None or value.size > MOST_READ else value
 
     def partial(self, i: int) -> Dims:
         """Input `i`, an integer vector, read as dims: None where a component is not known."""

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from weft.core.waiting import take
 
 Job = Callable[[], None]
 _IDLE_SECONDS = 30.0
+_TURN = 0.0005  # seconds; Python's are ten times as long
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Inside, threads that want to run Python take short turns, in a process that serves others.
+
+    A small step takes the interpreter several times, and would wait for a whole turn of another
+    client's plan each time.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _TURN))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class CallerQueue:

@@ -11,11 +11,10 @@ from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.constant import constant as dense_constant
 from weft.graph.graph import name_scope
+from weft.graph.shape_fn import MAX_RANK
 from weft.lib.ragged.tensor import RaggedTensor, is_ragged
 from weft.lib.ragged.value import RaggedTensorValue
 from weft.ops.array.array import placeholder as dense_placeholder
-
-_HIGHEST = 254  # dimensions that a tensor of TensorFlow's can have
 
 
 def constant(
@@ -77,8 +76,8 @@ def _constant(
         return _scalar(dense, pylist, dtype, ragged_rank, inner_shape)
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
-    if ragged_rank is not None and ragged_rank > _HIGHEST:
-        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be at most {_HIGHEST}")
+    if ragged_rank is not None and ragged_rank > MAX_RANK:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be at most {MAX_RANK}")
     depth, deepest = _depths(pylist)
     _check_depths(pylist, depth, deepest, ragged_rank, inner_shape)
     inner_rank = 0 if inner_shape is None else len(inner_shape)

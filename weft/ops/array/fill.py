@@ -21,7 +21,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import NO_GRADIENT, STATEFUL
 from weft.ops.array.shape import all_axes, reshape, shape, shape_internal
 from weft.ops.kit.eager import executing_eagerly
-from weft.ops.kit.shared import as_array, blank, invalid, shape_argument
+from weft.ops.kit.shared import as_array, blank, check_rank, invalid, shape_argument
 
 
 def _filled(c: ShapeContext) -> Dims:
@@ -46,6 +46,7 @@ def fill_(xp: Any, dims: Any, value: Any) -> Any:
         raise invalid(f"dims must be a vector, got shape {s.show(np.shape(dims))}")
     if np.ndim(value) != 0:
         raise invalid(f"value must be a scalar, got shape {s.show(np.shape(value))}")
+    check_rank(dims)
     sizes = tuple(map(int, dims))
     if any(d < 0 for d in sizes):
         raise invalid(f"Dimension {min(sizes)} must be >= 0")
@@ -125,6 +126,7 @@ def _broadcast_to_shape(c: ShapeContext) -> Dims:
 )
 def broadcast_to_(xp: Any, input: Any, shape: Any) -> Any:
     input = as_array(input)
+    check_rank(shape)
     sizes = tuple(map(int, shape))
     if input.ndim > len(sizes):
         raise invalid(

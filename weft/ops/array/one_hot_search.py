@@ -87,6 +87,7 @@ def _(xp: Any, indices: Any, depth: int, on_value: Any, off_value: Any, at: int)
 # Elements, and classes, from which on a program for a CPU writes the few that are on into a
 # constant array. Smaller codes are compared where they are used, and never stored.
 _LARGE, _DEEP = 2**20, 64
+_HUGE = 1 << 63  # more than any tensor has
 
 
 def _found(c: ShapeContext) -> Dims:
@@ -389,7 +390,7 @@ def unravel_index_(xp: Any, indices: Any, dims: Any) -> Any:
             )
         if d < 0:
             raise invalid(f"Input dims cannot be negative. Got dim = {d} at index {i}")
-        whole *= d
+        whole = min(whole * d, _HUGE)
     if whole > np.iinfo(dims.dtype).max:
         raise invalid(f"Input dims product is causing integer overflow: ({dims})")
     found, rest = [], indices

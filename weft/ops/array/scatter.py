@@ -18,7 +18,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.array.gather import check_coordinates, coordinates, gather_nd_
-from weft.ops.kit.shared import as_array, blank, invalid, shape_argument
+from weft.ops.kit.shared import as_array, blank, check_rank, invalid, shape_argument
 
 
 def _scatter_fits(target: Dims, indices: Dims, updates: Dims, what: str) -> None:
@@ -106,6 +106,7 @@ def _(xp: Any, target: Any, places: tuple[Any, ...], updates: Any, kind: str) ->
 def scatter_nd_(xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
     if np.ndim(shape) != 1:
         raise invalid("Shape must be a vector")
+    check_rank(shape)
     updates = as_array(updates)
     target = xp.full(tuple(map(int, shape)), blank(updates.dtype), updates.dtype)
     return scatter_into(xp, target, indices, updates, "add")

@@ -23,7 +23,14 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import is_sparse
 from weft.graph.tensor import Tensor
 from weft.graph.traits import FREE, KEEPS_PLACES, MOVES, NO_GRADIENT, measures
-from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid, shape_argument
+from weft.ops.kit.shared import (
+    as_array,
+    check_rank,
+    deprecated_alias,
+    divide,
+    invalid,
+    shape_argument,
+)
 from weft.ops.kit.value_checks import must_hold
 
 # Their tensors may be handles, or bare bytes where they are scalars.
@@ -254,6 +261,7 @@ def _(xp: Any, tensor: Any, shape: Any) -> Any:
 def _reshape(xp: Any, tensor: Any, shape: Any) -> Any:
     if np.ndim(shape) != 1:
         raise invalid(f"sizes input must be 1-D, not {s.show(np.shape(shape))}")
+    check_rank(shape)
     sizes = shape.tolist()
     elements = tensor.size
     product, hole = 1, None

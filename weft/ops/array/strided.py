@@ -29,7 +29,7 @@ from weft.ops.array.strided_plan import (
     with_rows,
 )
 from weft.ops.kit.eager import executing_eagerly
-from weft.ops.kit.shared import as_array, blank, invalid, is_concrete, shape_argument
+from weft.ops.kit.shared import as_array, blank, check_rank, invalid, is_concrete, shape_argument
 
 newaxis = None
 
@@ -186,6 +186,7 @@ def strided_slice_grad_(
     new_axis_mask: int,
     shrink_axis_mask: int,
 ) -> Any:
+    check_rank(shape)
     dims = tuple(map(int, shape))
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     plan = checked_plan(dims, begin, end, strides, masks)

@@ -61,6 +61,12 @@ def shape_argument(c: ShapeContext, i: int) -> Dims:
     return dims
 
 
+def check_rank(dims: Any) -> None:
+    """InvalidArgumentError if no tensor has so many dimensions."""
+    if len(dims) > s.MAX_RANK:
+        raise invalid("Too many dimensions")
+
+
 def divide(size: int | None, by: int) -> int | None:
     """A dimension split evenly into `by` parts."""
     if size is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors
+from weft.core.step_limits import looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -212,7 +213,7 @@ def fractional_avg_pool_grad_(
             raise invalid(f"{what} sequence tensor values must not be negative, got {bounds}")
     result = np.zeros(shape)
     shares = out_backprop / _sizes(rows, columns)
-    for i, (top, bottom) in enumerate(rows):
+    for i, (top, bottom) in enumerate(looking_up(rows)):
         for j, (left, right) in enumerate(columns):
             result[:, top : bottom + 1, left : right + 1] += shares[:, i : i + 1, j : j + 1]
     return result.astype(out_backprop.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import long, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -71,7 +72,7 @@ def _plain_columns(lines: list[bytes], delimiter: bytes, quotes: bool) -> list[A
     """The columns of lines of equally many fields without quotes, split as one text."""
     joined = delimiter.join(lines)
     odd = (quotes and _QUOTE in joined) or b"\n" in joined or b"\r" in joined
-    if odd or not all(lines) or len(counts := {line.count(delimiter) for line in lines}) != 1:
+    if odd or not all(lines) or len(counts := {line.count(delimiter) for line in long(lines)}) != 1:
         return None
     width = counts.pop() + 1
     values = joined.split(delimiter)
@@ -110,7 +111,7 @@ def _rows(
 ) -> list[list[bytes]]:
     """The fields of each line, of which there must be `width`."""
     rows = []
-    for i, line in enumerate(lines):
+    for i, line in enumerate(long(lines)):
         row = fields(line, delimiter, quotes)
         if chosen:
             row = [row[j] for j in chosen if j < len(row)]
@@ -192,7 +193,7 @@ def decode_csv_(
     return [
         _column(column, dtype, default, f, na_value.encode()).reshape(np.shape(as_array(records)))
         for f, (column, dtype, default) in enumerate(
-            zip(columns, OUT_TYPE, record_defaults, strict=True)
+            looking_up(zip(columns, OUT_TYPE, record_defaults, strict=True))
         )
     ]
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from weft.core.dtypes import DType
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -159,7 +160,7 @@ class One:
 
 
 def _features(serialized: list[bytes]) -> list[Any]:
-    return [each.features.feature for each in split(serialized)]
+    return [each.features.feature for each in long(split(serialized))]
 
 
 class Batch:
@@ -175,7 +176,7 @@ class Batch:
         """The feature of each example, one by one."""
         if self._features is None:
             self._features = _features(self.serialized)
-        return [each.get(key) for each in self._features]
+        return [each.get(key) for each in long(self._features)]
 
     def _name(self, index: int) -> str:
         return f"Name: {self.names[index] if self.names else '<unknown>'}, "

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.core.errors import DataLossError
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -78,8 +79,8 @@ def decode_proto_v2_(
         raise invalid("Bufs argument must contain at least one value")
     contents = messages.ravel().tolist()
     if sanitize or is_text:
-        contents = [_binary(m, descriptor_source, message_type, is_text) for m in contents]
-    rows = [read_fields(content, fields) for content in contents]
+        contents = [_binary(m, descriptor_source, message_type, is_text) for m in long(contents)]
+    rows = [read_fields(content, fields) for content in long(contents)]
     return _tensors(rows, fields, output_types, messages.shape)
 
 

@@ -13,13 +13,14 @@ import numpy as np
 from numpy import ndarray
 
 from weft.core.dtypes import DType
+from weft.core.step_limits import parts
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.traits import HOST_STATE
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 from weft.ops.random.random_nodes import dims_of
-from weft.ops.random.rejection import bounded_batches, parts
+from weft.ops.random.rejection import bounded_batches
 from weft.ops.random.stateful import checked_state, drawn_shape, generator_words, moved_on
 
 _APART = 50  # blocks from one number to the next

@@ -37,7 +37,7 @@ from weft.graph.traits import (
 from weft.ops.array import array
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
-from weft.ops.kit.shared import invalid
+from weft.ops.kit.shared import check_rank, invalid
 from weft.ops.kit.value_checks import require
 from weft.ops.math import math
 from weft.ops.math.large_gamma import bounded, sample_gradient
@@ -61,6 +61,7 @@ def _given_shape_then(c: s.ShapeContext) -> s.Dims:
 def dims_of(shape: np.ndarray) -> Shape:
     if shape.ndim != 1:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {s.show(shape.shape)}")
+    check_rank(shape)
     for dim in shape.tolist():
         if dim < 0:
             raise invalid(f"Dimension {dim} must be >= 0")

@@ -7,24 +7,16 @@ side by side, fewer in every round; the bounded normal takes its proposals one a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from weft.core.errors import InternalError, InvalidArgumentError
-from weft.core.step_limits import looking_up
+from weft.core.step_limits import looking_up, parts
 from weft.ops.kit import philox
 from weft.ops.kit.philox import RESERVED
-
-_PART = 1 << 16  # outputs that are drawn side by side
-
-
-def parts(count: int) -> Iterator[slice]:
-    """Slices of so many outputs; between two of them the step can end."""
-    for start in looking_up(range(0, count, _PART)):
-        yield slice(start, min(start + _PART, count))
 
 
 def _in_parts(

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -71,7 +72,7 @@ def serialize_many_sparse_(
         )
     count = int(sparse_shape[0])
     out = np.empty((count, 3), object)
-    for i in range(count):
+    for i in looking_up(range(count)):
         here = sparse_indices[:, 0] == i
         parts = sparse_indices[here, 1:], sparse_values[here], sparse_shape[1:]
         out[i] = _written(parts, T, out_type)
@@ -96,7 +97,7 @@ def _deserialized(rows: Any, dtype: DType, outer: tuple[int, ...]) -> list[Any]:
     """The sparse tensors of `rows`, stacked along new first dimensions of sizes `outer`."""
     if not len(rows):
         raise invalid("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
-    entries = [_read(row) for row in rows]
+    entries = [_read(row) for row in looking_up(rows)]
     indices, values, shape = joined_entries(entries, dtype, what="shape")
     places = np.stack(np.unravel_index(indices[:, 0], outer), axis=1) if outer else indices[:, :0]
     return [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.step_limits import long, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -42,7 +43,8 @@ _RESULT: dict[str, Any] = {
 
 
 def _dense_groups(values: Array) -> Groups:
-    return {place: set(values[place].tolist()) for place in np.ndindex(values.shape[:-1])}
+    places = looking_up(np.ndindex(values.shape[:-1]))
+    return {place: set(values[place].tolist()) for place in places}
 
 
 def _sparse_groups(indices: Array, values: Array, shape: Array, validate: bool) -> Groups:
@@ -50,7 +52,7 @@ def _sparse_groups(indices: Array, values: Array, shape: Array, validate: bool) 
         raise invalid(f"Invalid rank {len(shape)}.")
     check_coordinates(indices, shape, ordered=validate)
     found: Groups = {}
-    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
+    for place, value in zip(long(indices[:, :-1].tolist()), values.tolist(), strict=True):
         found.setdefault(tuple(place), set()).add(value)
     return found
 
@@ -61,7 +63,7 @@ def _combined(a: Groups, b: Groups, shape: Any, set_operation: str, dtype: Any) 
     if combine is None:
         raise invalid(f"Invalid set_operation {set_operation}.")
     places, values, longest = [], [], 0
-    for group in sorted(a.keys() | b.keys()):
+    for group in long(sorted(a.keys() | b.keys())):
         found = sorted(combine(a.get(group, set()), b.get(group, set())))
         places += [(*group, i) for i in range(len(found))]
         values += found

@@ -13,9 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import limits, long, parts
 from weft.ops.strings.example_wire import (
     BETWEEN,
     BETWEEN_ENTRY,
@@ -48,6 +50,7 @@ class Columns:
         entries = self._entries.get(encoded)
         if entries is None:
             return None
+        limits.check()
         headers, sizes = _headers(encoded, dtype), list(map(len, entries))
         if dtype is not dtypes.string and sizes.count(sizes[0]) == len(sizes):
             found = _of_one_size(headers[sizes[0]], entries, dtype)
@@ -102,16 +105,19 @@ def columns(serialized: Sequence[bytes]) -> Columns | None:
 
 def _entries(serialized: Sequence[bytes]) -> list[bytes]:
     """The entries of all examples, with BETWEEN behind those of each; none if one is unreadable."""
-    try:
-        batch = ShallowBatch.FromString(_BETWEEN_EXAMPLES.join([*serialized, b""]))
-    except Exception:
-        return []
-    return list(batch.features.feature)
+    found: list[bytes] = []
+    for part in parts(len(serialized)):
+        joined = _BETWEEN_EXAMPLES.join([*serialized[part], b""])
+        try:
+            found += ShallowBatch.FromString(joined).features.feature
+        except DecodeError:
+            return []
+    return found
 
 
 def _in_one_order(entries: list[bytes], width: int) -> list[bytes]:
     """Those of each example sorted: they begin with the length of the key, and the key."""
-    rows = (entries[i : i + width - 1] for i in range(0, len(entries), width))
+    rows = (entries[i : i + width - 1] for i in long(range(0, len(entries), width)))
     return [entry for row in rows for entry in (*sorted(row), BETWEEN)]
 
 

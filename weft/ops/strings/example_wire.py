@@ -13,9 +13,11 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import long
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import strings
 from weft.protos.example import Feature, ShallowExample, ShallowSequenceExample
@@ -36,16 +38,14 @@ def type_name(dtype: DType) -> str:
 def split(serialized: Sequence[bytes], message: Any = ShallowExample) -> list[Any]:
     """Each string as a message whose features are still strings."""
     try:
-        return [message.FromString(each) for each in serialized]
-    except Exception:
-        for each in serialized:
+        return [message.FromString(each) for each in long(serialized)]
+    except DecodeError:
+        for each in long(serialized):
             _check_readable(each, message)
         raise
 
 
 def _check_readable(serialized: bytes, message: Any) -> None:
-    from google.protobuf.message import DecodeError
-
     try:
         message.FromString(serialized)
     except DecodeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,15 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.hashing import farm_hash, murmur_hash, sip_hash
-from weft.ops.kit.shared import as_array, deprecated_alias, invalid
-from weft.ops.kit.string_arrays import string
+from weft.ops.kit.shared import deprecated_alias, invalid
+from weft.ops.kit.string_arrays import in_parts, string
 
 _HASHED: dict[str, Any] = dict(shape=s.unchanged, traits=HOST | NO_GRADIENT)
 
 
-def _all(strings: Any) -> np.ndarray:
-    return as_array(strings).ravel()
-
-
-def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
-    numbers = (hashes % np.uint64(num_buckets)).astype(np.int64)
-    return numbers.reshape(np.shape(as_array(like)))
+def _buckets(hash: Callable[[np.ndarray], Any], texts: Any, num_buckets: int) -> np.ndarray:
+    count = np.uint64(num_buckets)
+    return in_parts(lambda part: (hash(part) % count).astype(np.int64), texts)
 
 
 @op(
@@ -32,7 +29,7 @@ def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
     attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> Any:
-    return _buckets(murmur_hash(_all(string_tensor)), num_buckets, string_tensor)
+    return _buckets(murmur_hash, string_tensor, num_buckets)
 
 
 @op(
@@ -40,7 +37,7 @@ def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> 
     attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any:
-    return _buckets(farm_hash(_all(input)), num_buckets, input)
+    return _buckets(farm_hash, input, num_buckets)
 
 
 @op(
@@ -50,7 +47,7 @@ def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any
 def string_to_hash_bucket_strong_(xp: Any, input: Any, *, num_buckets: int, key: list[int]) -> Any:
     if len(key) != 2:
         raise invalid("Key must have 2 elements")
-    return _buckets(sip_hash(_all(input), key), num_buckets, input)
+    return _buckets(lambda texts: sip_hash(texts, key), input, num_buckets)
 
 
 def string_to_hash_bucket(

@@ -11,7 +11,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.kit.string_arrays import scalar, string, strings
+from weft.ops.kit.string_arrays import elements, scalar, string, strings
 
 
 def _joined_dims(c: ShapeContext) -> Dims:
@@ -37,7 +37,7 @@ def string_join_op(xp: Any, inputs: list[Any], *, separator: str) -> np.ndarray:
     if all(type(value) is bytes or not value.ndim for value in inputs):
         return scalar(separator.encode().join(map(string, inputs)))
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in inputs))
-    parts = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+    parts = zip(*map(elements, arrays), strict=True)
     return strings(list(map(separator.encode().join, parts)), arrays[0].shape)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.kit.shared import as_array, deprecated_alias, invalid
-from weft.ops.kit.string_arrays import scalar, strings
+from weft.ops.kit.shared import deprecated_alias, invalid
+from weft.ops.kit.string_arrays import in_parts, scalar, strings
 from weft.ops.strings.fixed_point import fixed_point
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
@@ -58,7 +59,7 @@ def numbers(
     """
     values = _plain(texts, dtype, array)
     if values is None:
-        values = [number(each, dtype) for each in texts]
+        values = [number(each, dtype) for each in long(texts)]
         for i, value in enumerate(values):
             if value is None:
                 return None, i
@@ -87,7 +88,7 @@ def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> An
     try:
         if dtype.is_floating:  # NumPy asks Python for each
             return (strings(texts) if array is None else array).astype(np.float64)
-        values = list(map(int, texts))
+        values = list(map(int, long(texts)))
     except ValueError:
         return None
     within = not values or (dtype.min <= min(values) and max(values) <= dtype.max)
@@ -103,13 +104,16 @@ def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> An
     traits=HOST | NO_GRADIENT,
 )
 def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
-    array = as_array(string_tensor).ravel()
+    return in_parts(lambda texts: _read(texts, out_type), string_tensor)
+
+
+def _read(array: np.ndarray, dtype: DType) -> Any:
     texts = array.tolist()
-    values, wrong = numbers(texts, out_type, array)
+    values, wrong = numbers(texts, dtype, array)
     if wrong >= 0:
         text = texts[wrong].decode(errors="replace")
         raise invalid(f"StringToNumberOp could not correctly convert string: {text}")
-    return values.reshape(np.shape(as_array(string_tensor)))
+    return values
 
 
 def string_to_number(
@@ -158,16 +162,23 @@ def as_string_(
         raise invalid("Cannot select both scientific and shortest notation")
     letter = "d" if T.is_integer else "g" if shortest else "e" if scientific else "f"
     form = _format(T, precision, letter, width, fill)
-    if T == dtypes.float32 and (plain := fixed_point(np.ravel(input), form)) is not None:
-        return plain.reshape(np.shape(input))
-    values = np.ravel(input).tolist()
-    if T == dtypes.bool:
+    return in_parts(lambda part: _written(part, T, form), input)
+
+
+def _written(numbers: np.ndarray, dtype: DType, form: str) -> np.ndarray:
+    """Each of a vector by the format."""
+    if dtype == dtypes.float32 and (plain := fixed_point(numbers, form)) is not None:
+        return plain
+    values = numbers.tolist()
+    if not values:
+        return np.empty(0, object)
+    if dtype == dtypes.bool:
         texts = [b"true" if value else b"false" for value in values]
-    elif T.is_complex:
+    elif dtype.is_complex:
         texts = [f"({form % v.real},{form % v.imag})".encode() for v in values]
     else:  # all by one format: that takes half the time of one for each
         texts = ("\n".join([form] * len(values)) % tuple(values)).encode().split(b"\n")
-    return strings(texts, np.shape(input)) if values else np.empty(np.shape(input), object)
+    return strings(texts)
 
 
 @as_string_.prepared

@@ -13,7 +13,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
-from weft.ops.kit.string_arrays import flat, mapped, string, strings
+from weft.ops.kit.string_arrays import flat, flat_parts, mapped, string, strings
 from weft.ops.strings.regular import Rewrite, compiled, replaced, substitution
 
 
@@ -65,10 +65,21 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 # ---- replacing -----------------------------------------------------------------------------------
 
 
+def _quickly(replace: Any, input: Any) -> np.ndarray | None:
+    """The texts of `replace`, if it knows those of all."""
+    found: list[bytes] = []
+    for part in flat_parts(input):
+        some = replace(part.tolist())
+        if some is None:
+            return None
+        found += some
+    return strings(found, np.shape(as_array(input)))
+
+
 def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
     quick = substitution(pattern, rewrite) if everywhere else None
-    if quick is not None and (found := quick(flat(input))) is not None:
-        return strings(found, np.shape(as_array(input)))
+    if quick is not None and (found := _quickly(quick, input)) is not None:
+        return found
     expression, new = compiled(pattern), Rewrite(rewrite)
     if new.groups > expression.groups:
         return as_array(input)  # there is nothing to put in: RE2 leaves the strings alone

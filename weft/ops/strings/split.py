@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import deprecated_alias, invalid, positions
-from weft.ops.kit.string_arrays import flat, string, strings
+from weft.ops.kit.string_arrays import flat_parts, string, strings
 
 _SPACE = b" \t\n\v\f\r"
 # Up to so many rows and values, numbers of values keep coming back.
@@ -28,11 +30,27 @@ def _shapes(c: ShapeContext) -> list[Dims]:
     return [(None, 2), (None,), (2,)]
 
 
-def _sparse(rows: list[list[bytes]]) -> list[Any]:
+class _Split:
+    """What comes of some strings: the pieces of all, and how many each has."""
+
+    __slots__ = ("counts", "values")
+
+    def __init__(self, counts: Iterable[int], values: list[bytes]) -> None:
+        self.counts, self.values = tuple(counts), strings(values)
+
+
+def _of_rows(rows: list[list[bytes]]) -> _Split:
+    return _Split(map(len, rows), [each for row in rows for each in row])
+
+
+def _sparse(found: list[_Split]) -> list[Any]:
     """Rows of different lengths as the parts of a sparse matrix."""
-    counts = tuple(map(len, rows))
-    values = strings([each for row in rows for each in row])
-    few = len(rows) <= _FEW_ROWS and len(values) <= _FEW_VALUES
+    first = found[0]
+    counts, values = first.counts, first.values
+    if len(found) > 1:
+        counts = tuple(itertools.chain.from_iterable(part.counts for part in found))
+        values = np.concatenate([part.values for part in found])
+    few = len(counts) <= _FEW_ROWS and len(values) <= _FEW_VALUES
     indices, shape = (_common_places if few else _places)(counts)
     return [indices, values, shape]
 
@@ -67,16 +85,21 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
     return text.split(delimiters[:1])
 
 
-def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> list[Any] | None:
+def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> _Split | None:
     """The texts split as one; None where they are few, or empty pieces have to be left out."""
     if len(texts) <= _FEW_ROWS:
         return None
     joined = delimiter.join(texts)
     if skip_empty and delimiter * 2 in delimiter + joined + delimiter:
         return None
-    counts = tuple([text.count(delimiter) + 1 for text in texts])
-    indices, shape = _places(counts)
-    return [indices, strings(joined.split(delimiter)), shape]
+    return _Split([text.count(delimiter) + 1 for text in texts], joined.split(delimiter))
+
+
+def _split_at_any(texts: list[bytes], delimiters: bytes, skip_empty: bool) -> _Split:
+    if len(delimiters) == 1 and (found := _all_at_once(texts, delimiters, skip_empty)):
+        return found
+    rows = [_at_any(text, delimiters) for text in texts]
+    return _of_rows([list(filter(None, row)) for row in rows] if skip_empty else rows)
 
 
 @op(
@@ -89,11 +112,8 @@ def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> list
 )
 def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
     _check(input, "delimiter", delimiter)
-    delimiters, texts = string(delimiter), flat(input)
-    if len(delimiters) == 1 and (found := _all_at_once(texts, delimiters, skip_empty)):
-        return found
-    rows = [_at_any(text, delimiters) for text in texts]
-    return _sparse([list(filter(None, row)) for row in rows] if skip_empty else rows)
+    delimiters, parts = string(delimiter), flat_parts(input)
+    return _sparse([_split_at_any(part.tolist(), delimiters, skip_empty) for part in parts])
 
 
 @op(
@@ -107,7 +127,12 @@ def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> l
 def string_split_v2_(xp: Any, input: Any, sep: Any, *, maxsplit: int) -> list[Any]:
     _check(input, "sep", sep)
     separator = string(sep)
-    return _sparse([_split(text, separator, maxsplit) for text in flat(input)])
+    return _sparse(
+        [
+            _of_rows([_split(text, separator, maxsplit) for text in part.tolist()])
+            for part in flat_parts(input)
+        ]
+    )
 
 
 def _split(text: bytes, separator: bytes, most: int) -> list[bytes]:

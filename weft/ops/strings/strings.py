@@ -16,7 +16,14 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import as_array, invalid
-from weft.ops.kit.string_arrays import byte_lengths, flat, mapped, scalar, string, strings
+from weft.ops.kit.string_arrays import (
+    byte_lengths,
+    elements,
+    mapped,
+    scalar,
+    string,
+    strings,
+)
 
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
 _SPACE = b" \t\n\v\f\r"
@@ -80,7 +87,7 @@ def string_length_(xp: Any, input: Any, *, unit: str) -> Any:
     texts = as_array(input)
     if unit == "BYTE":
         return byte_lengths(texts).astype(np.int32)
-    lengths = [len(_starts(text)) for text in flat(texts)]
+    lengths = [len(_starts(text)) for text in elements(texts)]
     return np.array(lengths, np.int32).reshape(texts.shape)
 
 
@@ -111,7 +118,7 @@ def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
     else:
         end = pos + max(0, length)
         piece = slice(pos, end if end < 0 else None)
-    return list(map(operator.itemgetter(piece), flat(texts)))
+    return list(map(operator.itemgetter(piece), elements(texts)))
 
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
@@ -155,7 +162,7 @@ def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
         ) from None
     cut = _in_bytes if unit == "BYTE" else _in_characters
     found = []
-    for i, each in enumerate(zip(flat(texts), pos.ravel().tolist(), lengths.ravel(), strict=True)):
+    for i, each in enumerate(zip(elements(texts), elements(pos), elements(lengths), strict=True)):
         piece = cut(*each)
         if piece is None:
             raise _out_of_range(each[0], each[1], i, unit)

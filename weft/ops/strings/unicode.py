@@ -14,7 +14,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
-from weft.ops.kit.string_arrays import flat, mapped, strings
+from weft.ops.kit.string_arrays import elements, mapped, strings
 
 _ERRORS = 'errors: {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
 _SPLITS = "Tsplits: {int32, int64} = int64"
@@ -71,7 +71,7 @@ class Decoder:
 
 
 def _decoded(input: Any, decoder: Decoder, splits: Any) -> list[Any]:
-    rows = [decoder(text) for text in flat(input)]
+    rows = [decoder(text) for text in elements(input)]
     ends = np.cumsum([0, *map(len, rows)])
     pairs = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
     return [ends.astype(splits.np_storage), pairs[:, 0].astype(np.int32), pairs[:, 1].copy()]

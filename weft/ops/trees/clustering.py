@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.step_limits import limits, looking_up
+from weft.core.step_limits import limits, long, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -141,7 +141,7 @@ def kmc2_chain_initialization_(xp: Any, distances: Array, seed: Array) -> Array:
         raise invalid("Expected distances_tensor.size() > 0.")
     words = _words(int(seed))
     chosen = 0
-    for i in range(1, len(distances)):
+    for i in long(range(1, len(distances))):
         if distances[i] > _fraction(words) * distances[chosen]:
             chosen = i
     return np.array(chosen, np.int64)

@@ -19,6 +19,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.city_hash import city_hash_128
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.string_arrays import elements
 from weft.ops.trees.sdca_losses import LOSSES, Loss
 
 Array = np.ndarray
@@ -262,7 +263,7 @@ def sdca_fprint_(xp: Any, input: Array) -> Array:
     if np.ndim(input) != 1:
         raise invalid(f"Input must be a vector, got shape {s.show(np.shape(input))}")
     found = np.zeros((len(input), 2), np.uint64)
-    for row, text in zip(found, input, strict=True):
+    for row, text in zip(found, elements(input), strict=True):
         low, high = city_hash_128(text)
         row[:] = (low if low >= 2 else low + 2**64 - 2), high
     return found.view(np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims, ShapeContext, known, size
+from weft.graph.shape_fn import MAX_RANK, MOST_READ, Dims, ShapeContext, known, size
 from weft.ops.kit.room import byte_count, check_room
 from weft.passes.client_graph import Node
 
@@ -87,10 +87,12 @@ class _GivenInputs(ShapeContext):
 
     def value(self, i: int) -> np.ndarray | None:
         self.asked.add(i)
-        return np.asarray(self._inputs[i])
+        return np.asarray(self._inputs[i]) if np.size(self._inputs[i]) <= MOST_READ else None
 
     def partial(self, i: int) -> Dims:
         self.asked.add(i)
+        if np.size(self._inputs[i]) > MAX_RANK:
+            return None
         return tuple(None if n == -1 else int(n) for n in np.ravel(self._inputs[i]))
 
 
