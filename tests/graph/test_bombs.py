@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
+from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 import weft as tf
+from weft.cluster.transport import wire
 from weft.core import dtypes, flags
 from weft.core.errors import (
     DeadlineExceededError,
@@ -227,3 +229,26 @@ def test_axes_that_are_named_very_often() -> None:
             tf.errors.InvalidArgumentError, match=r"Invalid reduction dimension \(2"
         ):
             session.run(total, {long: np.full(LONG, 2)})
+
+
+def wide_shape(count: int) -> Any:
+    """More dimensions than a tensor has; their sizes multiply to a number of many digits."""
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=3)] * count)
+
+
+@pytest.mark.parametrize("count", [255, 300_000])
+def test_shapes_of_too_many_dimensions(count: int) -> None:
+    shape = wide_shape(count)
+    tensor = TensorProto(dtype=1, tensor_shape=shape, float_val=[1.0])
+    graph_defs = [GraphDef(), GraphDef()]
+    graph_defs[0].node.add(name="x", op="Placeholder").attr["shape"].shape.CopyFrom(shape)
+    graph_defs[1].node.add(name="x", op="Const").attr["value"].tensor.CopyFrom(tensor)
+    for graph_def in graph_defs:
+        graph_def.node[0].attr["dtype"].type = 1
+        with pytest.raises(ValueError, match="has too many dimensions"):
+            tf.import_graph_def(graph_def)
+    data = tensor.SerializeToString()
+    with pytest.raises(wire.Malformed, match="has too many dimensions"):
+        wire.read_tensor(memoryview(data))
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="too many"):
+        session.run(tf.parse_tensor(data, tf.float32))

@@ -7,14 +7,33 @@ tuple with an int or None per dimension. `dims_of` turns anything shape-like int
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from weft.core import dtypes
 
 Dims = tuple[int | None, ...] | None
+
+
+MAX_RANK = 254  # no tensor has more dimensions; a longer vector is no shape
+_SHOWN = 16
+
+
+def sizes_of(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Those of a shape that was read. ValueError if there are more than any tensor has."""
+    found = tuple(itertools.islice(sizes, MAX_RANK + 1))
+    if len(found) > MAX_RANK:
+        shown = ",".join(map(str, found[:_SHOWN]))
+        raise ValueError(f"Shape [{shown},...] has too many dimensions")
+    return found
+
+
+def sizes_in(message: Any) -> tuple[int, ...]:
+    """The same of a TensorShapeProto."""
+    return sizes_of(dim.size for dim in message.dim)
 
 
 def _size(value: Any) -> int | None:
@@ -49,7 +68,7 @@ def dims_of(shape: Any) -> Dims:
     if hasattr(shape, "unknown_rank"):
         if shape.unknown_rank:
             return None
-        return tuple([None if d.size == -1 else _size(d.size) for d in shape.dim])
+        return tuple([None if size == -1 else _size(size) for size in sizes_in(shape)])
     try:
         sizes = iter(shape)
     except TypeError:

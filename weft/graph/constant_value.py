@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.shapes import TensorShape
+from weft.core.shapes import MAX_RANK, TensorShape
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import MAX_RANK, Dims, size
+from weft.graph.shape_fn import Dims, size
 from weft.graph.tensor import Tensor
 
 _MAX_ELEMENTS = 4096

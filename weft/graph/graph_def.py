@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.shapes import TensorShape
+from weft.core.shapes import TensorShape, sizes_in
 from weft.graph.attr_values import text_of
 from weft.graph.graph import Graph
 from weft.graph.op_def import ArgDef, AttrDef, FuncRef, OpDef
@@ -120,7 +120,7 @@ def _plain_value(field: str, value: Any) -> Any:
 def dims_from_proto(message: Any) -> Dims:
     if message.unknown_rank:
         return None
-    return tuple(None if d.size < 0 else d.size for d in message.dim)
+    return tuple([None if size < 0 else size for size in sizes_in(message)])
 
 
 def public_attr(op: Operation, name: str) -> Any:

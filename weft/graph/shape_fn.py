@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Dims = tuple[int | None, ...] | None
 Rule = Callable[["ShapeContext"], Any]
 MOST_READ = 1 << 16  # elements of a value
-MAX_RANK = 254  # no tensor has more dimensions; a longer vector is no shape
 _MOST_SHOWN = 256  # elements of a value in an error
 
 

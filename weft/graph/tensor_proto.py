@@ -10,7 +10,7 @@ import numpy as np
 from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.core.expansion import check_expansion
-from weft.core.shapes import TensorShape
+from weft.core.shapes import TensorShape, sizes_in
 from weft.graph.constant import check_has_values, check_shape, filler, shaped, sized_array
 
 # Which repeated field holds the elements of a type when they are not in tensor_content.
@@ -69,7 +69,7 @@ def _to_field(flat: np.ndarray, dtype: DType) -> list[Any]:
 def proto_to_array(message: Any) -> np.ndarray:
     """The array a TensorProto stands for; a short value list repeats its last element."""
     dtype = dtypes.as_dtype(message.dtype)
-    shape = tuple(d.size for d in message.tensor_shape.dim)
+    shape = sizes_in(message.tensor_shape)
     _check_size(shape, dtype)
     if message.tensor_content:
         array = np.frombuffer(message.tensor_content, dtype=dtype.np_storage)

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.shapes import sizes_in
 from weft.serve.errors import invalid, precondition
 from weft.serve.tensors import check_type
 
@@ -98,7 +99,7 @@ def _slots(infos: Any) -> dict[str, Slot]:
 def _dims(shape: Any) -> tuple[int | None, ...] | None:
     if shape.unknown_rank:
         return None
-    return tuple(d.size if d.size >= 0 else None for d in shape.dim)
+    return tuple([size if size >= 0 else None for size in sizes_in(shape)])
 
 
 def find(signatures: dict[str, Signature], key: str) -> Signature:

@@ -16,6 +16,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from weft.cluster.transport import wire
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
+from weft.core.shapes import sizes_in
 from weft.graph.tensor_proto import array_to_proto
 
 # Types whose packed elements are the bytes of the array: their field in TensorProto, and order.
@@ -58,7 +59,7 @@ def _read_small(message: Any, data: bytes) -> np.ndarray:
     dtype, field = _NUMBERS.get(message.dtype, (None, ""))
     if dtype is None:
         return wire.read_tensor(memoryview(data))
-    shape = [dim.size for dim in message.tensor_shape.dim]
+    shape = sizes_in(message.tensor_shape)
     if message.tensor_content:
         return np.frombuffer(message.tensor_content, dtype).reshape(shape)
     values = getattr(message, field)

@@ -12,6 +12,7 @@ from google_crc32c import extend as crc32c_extend
 
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
+from weft.core.shapes import MAX_RANK
 from weft.protos.checkpoint import BundleEntryProto
 from weft.storage.bundle import (
     VERSION,
@@ -94,7 +95,8 @@ class BundleReader:
             entry.ParseFromString(value)
         except Exception:
             raise self._broken(f"Entry for key {_text(key)} not parseable.") from None
-        if entry.shape.unknown_rank or any(dim.size < 0 for dim in entry.shape.dim):
+        shape = entry.shape
+        if shape.unknown_rank or len(shape.dim) > MAX_RANK or any(d.size < 0 for d in shape.dim):
             raise self._broken(f"Invalid tensor shape: {_text(key)} {entry.shape}")
         return entry
 

@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError
 from weft.core import dtypes, errors
 from weft.core.exceptions import kind_of, message_of
 from weft.core.expansion import check_expansion
+from weft.core.shapes import sizes_of
 from weft.graph.tensor_proto import proto_to_array
 
 Chunk = bytes | memoryview
@@ -198,11 +199,8 @@ def read_tensor(data: memoryview) -> np.ndarray:
 
 
 def _read_shape(data: memoryview) -> tuple[int, ...]:
-    sizes = []
-    for field, _, dim in fields(data):
-        if field == 2:
-            sizes.append(next((v for f, _, v in fields(dim) if f == 1), 0))
-    return tuple(sizes)
+    dims = (dim for field, _, dim in fields(data) if field == 2)
+    return sizes_of(next((v for f, _, v in fields(dim) if f == 1), 0) for dim in dims)
 
 
 def _read_strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:

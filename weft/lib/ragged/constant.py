@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape
+from weft.core.shapes import MAX_RANK, TensorShape
 from weft.graph.constant import constant as dense_constant
 from weft.graph.graph import name_scope
-from weft.graph.shape_fn import MAX_RANK
 from weft.lib.ragged.tensor import RaggedTensor, is_ragged
 from weft.lib.ragged.value import RaggedTensorValue
 from weft.ops.array.array import placeholder as dense_placeholder

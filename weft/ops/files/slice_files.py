@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
+from weft.core.shapes import sizes_in
 from weft.graph.tensor_proto import _FIELDS, _from_field, _to_field
 from weft.protos.checkpoint import SavedTensorSlices
 from weft.storage.bundle import set_shape
@@ -98,7 +99,7 @@ class SliceFileReader:
         record.ParseFromString(first)
         for tensor in record.meta.tensor:
             name = tensor.name.encode()
-            shape = tuple(dim.size for dim in tensor.shape.dim)
+            shape = sizes_in(tensor.shape)
             self._tensors[name] = dtypes.as_dtype(tensor.type), shape
             slices = self._slices.setdefault(name, {})
             slices |= {from_proto(message): table for message in tensor.slice}

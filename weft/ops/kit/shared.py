@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.core import errors
 from weft.core.dtypes import DType
+from weft.core.shapes import MAX_RANK
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
@@ -63,7 +64,7 @@ def shape_argument(c: ShapeContext, i: int) -> Dims:
 
 def check_rank(dims: Any) -> None:
     """InvalidArgumentError if no tensor has so many dimensions."""
-    if len(dims) > s.MAX_RANK:
+    if len(dims) > MAX_RANK:
         raise invalid("Too many dimensions")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.shapes import sizes_in
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor_proto import make_ndarray, make_tensor_proto
 from weft.ops.kit.shared import as_array
@@ -80,7 +81,7 @@ def _list(message: Any) -> TensorList:
     dtype, at = read_varint(data, at)
     limit, at = read_varint(data, at)
     shape = TensorShapeProto.FromString(data[at:])
-    sizes = (None if dim.size < 0 else dim.size for dim in shape.dim)
+    sizes = [None if size < 0 else size for size in sizes_in(shape)]
     tensors = map(make_ndarray, message.tensors)
     length = len(message.tensors) + count
     items = [None if i in unset else next(tensors) for i in range(length)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.dtypes import DType
+from weft.core.shapes import sizes_in
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, register_gradient
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -129,7 +130,7 @@ def _shapes_of_table(c: ShapeContext) -> tuple[Dims, Dims] | None:
 def _dims(shape: Any) -> Dims:
     if shape.unknown_rank:
         return None
-    return tuple(None if d.size < 0 else d.size for d in shape.dim)
+    return tuple([None if size < 0 else size for size in sizes_in(shape)])
 
 
 def _found_dims(c: ShapeContext) -> Dims:

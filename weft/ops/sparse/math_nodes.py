@@ -17,7 +17,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.traits import HOST
-from weft.ops.kit.shared import invalid
+from weft.ops.kit.shared import check_rank, invalid
 from weft.ops.math import casts
 from weft.ops.math.elementwise import truncated_quotient
 from weft.ops.sparse.add import sparse_add
@@ -26,6 +26,7 @@ from weft.ops.sparse.row_groups import groups_of_rows
 
 def _check_shape(shape: Any) -> None:
     """Whether a dense tensor could have this shape."""
+    check_rank(shape)
     sizes = [int(d) for d in shape]
     for i, size in enumerate(sizes):
         if size < 0:

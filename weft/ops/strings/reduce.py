@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, errors
+from weft.core.step_limits import long, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
@@ -165,8 +166,9 @@ def unsorted_segment_join(
 def _grams(row: list[bytes], width: int, pad: tuple[bytes, bytes, int], separator: bytes) -> Any:
     left, right, most = pad
     count = min(most if most >= 0 else width - 1, width - 1)
+    check_room([2 * count + len(row)], np.dtype(object))
     row = [left] * count + row + [right] * count
-    return [separator.join(row[i : i + width]) for i in range(len(row) - width + 1)]
+    return [separator.join(row[i : i + width]) for i in long(range(len(row) - width + 1))]
 
 
 def _check_ngrams(size: int, splits: list[int], widths: list[int], pad_width: int) -> None:
@@ -200,7 +202,7 @@ def string_ngrams_(
     pad = left_pad.encode(), right_pad.encode(), pad_width
     found: list[bytes] = []
     ends = [0] * (len(splits) > 0)
-    for i in range(len(splits) - 1):
+    for i in looking_up(range(len(splits) - 1)):
         row = texts[splits[i] : splits[i + 1]]
         made = [gram for width in ngram_widths for gram in _grams(row, width, pad, between)]
         if preserve_short_sequences and not made and row:

@@ -11,13 +11,14 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.expansion import check_expansion
+from weft.core.shapes import sizes_in
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
-from weft.ops.kit.string_arrays import mapped, string, strings
+from weft.ops.kit.string_arrays import elements, mapped, string, strings
 from weft.ops.queues.queue_values import show_types
 from weft.ops.strings.example_wire import read_varint, varint
 
@@ -33,14 +34,14 @@ def as_content(array: Any, dtype: DType) -> Any:
     if dtype != dtypes.string:
         message.tensor_content = array.tobytes()
     else:  # the lengths, then the strings
-        lengths = b"".join(varint(len(each)) for each in array.ravel())
-        message.tensor_content = lengths + b"".join(array.ravel())
+        lengths = b"".join([varint(len(each)) for each in elements(array)])
+        message.tensor_content = lengths + b"".join(elements(array))
     return message
 
 
 def from_content(message: Any) -> np.ndarray:
     """The array of a TensorProto, of strings as bytes too."""
-    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    shape = sizes_in(message.tensor_shape)
     if message.dtype != dtypes.string.as_datatype_enum or not message.tensor_content:
         array = proto_to_array(message)
         check_expansion(array.nbytes, message.ByteSize(), f"A tensor of shape {list(shape)}")

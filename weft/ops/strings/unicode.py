@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -143,7 +144,7 @@ def unicode_encode_(
     return strings(
         [
             _encoded(values[ends[i] : ends[i + 1]], output_encoding, errors, replacement_char)
-            for i in range(len(ends) - 1)
+            for i in long(range(len(ends) - 1))
         ]
     )
 

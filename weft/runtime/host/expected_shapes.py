@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from weft.core.dtypes import DType
+from weft.core.shapes import MAX_RANK
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import MAX_RANK, MOST_READ, Dims, ShapeContext, known, size
+from weft.graph.shape_fn import MOST_READ, Dims, ShapeContext, known, size
 from weft.ops.kit.room import byte_count, check_room
 from weft.passes.client_graph import Node
 
