@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -459,3 +461,27 @@ def test_a_process_that_serves_takes_short_turns() -> None:
     command = [sys.executable, "-c", code]
     found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert found.stdout.strip() == "True"
+
+
+def test_an_error_keeps_nothing_alive(target: str) -> None:
+    class Large:
+        """Stands for what a step has at hand when it fails."""
+
+    made: list[weakref.ref[Large]] = []
+
+    def fails() -> int:
+        large = Large()
+        made.append(weakref.ref(large))
+        raise ValueError("no")
+
+    gc.collect()
+    gc.disable()  # what refers to itself would go in time, but there is no telling when
+    try:
+        with tf.Session(target) as session, pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(tf.py_func(fails, [], tf.int64))
+        end = time.monotonic() + 20
+        while made[0]() is not None and time.monotonic() < end:
+            time.sleep(0.01)
+        assert made[0]() is None
+    finally:
+        gc.enable()

@@ -138,9 +138,19 @@ def _common_prefix(a: Sequence[Frame], b: Sequence[Frame]) -> int:
 
 def raise_from(found: BaseException, cause: BaseException) -> NoReturn:
     """Raises `found` with its cause, or alone if that is the same: no error causes itself."""
-    if found is cause:
-        raise found
-    raise found from cause
+    try:
+        if found is cause:
+            raise found
+        raise found from cause
+    finally:  # the error knows this frame: it would keep itself, and what its step had, alive
+        del found, cause
+
+
+def let_go(error: BaseException) -> None:
+    """Forgets where an error and its causes were raised, and so what the calls had at hand."""
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__, each = None, each.__cause__ or each.__context__
 
 
 def node_text(op: Any, name: str) -> str:

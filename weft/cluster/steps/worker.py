@@ -201,6 +201,7 @@ class LocalWorker(Worker):
             if error is None:
                 result.complete(outputs)
             else:
+                errors.let_go(error)  # it may be kept until garbage is next collected
                 self.steps.end(call.step_id, _as_status(error))
                 result.fail(error)
 
