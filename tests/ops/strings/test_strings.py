@@ -23,6 +23,16 @@ def test_splitting() -> None:
     assert found.values.tolist() == [b"a", b"b", b"c"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ",;", ""])
+@pytest.mark.parametrize("texts", [["", "a,", ","], ["", "a,", ",", "b", "c", "d", ""]])
+def test_nothing_splits_into_nothing(delimiter: str, texts: list[str]) -> None:
+    found = run(tf.string_split(texts, delimiter, skip_empty=False))
+    of_one = {",": [b"a", b"", b"", b""], ",;": [b"a", b"", b"", b""], "": [b"a", b",", b","]}
+    rest = [b"b", b"c", b"d"] if len(texts) > 3 else []
+    assert found.values.tolist() == of_one[delimiter] + rest
+    assert 0 not in found.indices[:, 0] and found.dense_shape.tolist() == [len(texts), 2]
+
+
 def test_joining() -> None:
     words = tf.constant([["a", "b"], ["c", "d"]])
     assert run(tf.reduce_join(words)) == b"abcd"

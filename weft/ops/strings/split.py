@@ -77,6 +77,8 @@ def _check(input: Any, name: str, separator: Any) -> None:
 
 def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
     """Split at each byte that is one of `delimiters`; into bytes if there are none."""
+    if not text:
+        return []  # not even an empty piece
     if not delimiters:
         return [text[i : i + 1] for i in range(len(text))]
     if len(delimiters) > 1:
@@ -87,7 +89,7 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
 
 def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> _Split | None:
     """The texts split as one; None where they are few, or empty pieces have to be left out."""
-    if len(texts) <= _FEW_ROWS:
+    if len(texts) <= _FEW_ROWS or not all(texts):
         return None
     joined = delimiter.join(texts)
     if skip_empty and delimiter * 2 in delimiter + joined + delimiter:
