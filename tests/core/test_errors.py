@@ -94,3 +94,15 @@ def test_pickle_keeps_an_unusual_code_and_drops_the_op():
     unpicklable = op("x", original=lambda: None)
     error = pickle.loads(pickle.dumps(errors.OpError(None, unpicklable, "text", 42)))
     assert error.error_code == 42 and error.op is None
+
+
+def test_errors_that_came_of_each_other_are_let_go() -> None:
+    first, second = ValueError("a"), ValueError("b")
+    for each, other in ((first, second), (second, first)):
+        try:
+            raise each
+        except ValueError:
+            each.__context__ = other
+    assert first.__traceback__ is not None and second.__traceback__ is not None
+    errors.let_go(first)
+    assert first.__traceback__ is None and second.__traceback__ is None

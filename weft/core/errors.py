@@ -148,9 +148,18 @@ def raise_from(found: BaseException, cause: BaseException) -> NoReturn:
 
 def let_go(error: BaseException) -> None:
     """Forgets where an error and its causes were raised, and so what the calls had at hand."""
+    for each in _with_causes(error):
+        each.__traceback__ = None
+
+
+def _with_causes(error: BaseException) -> list[BaseException]:
+    """An error, and what it came of: errors of two threads may each have come of the other."""
+    found: list[BaseException] = []
     each: BaseException | None = error
-    while each is not None:
-        each.__traceback__, each = None, each.__cause__ or each.__context__
+    while each is not None and each not in found:
+        found.append(each)
+        each = each.__cause__ or each.__context__
+    return found
 
 
 def node_text(op: Any, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,14 @@ def _nudged(xp: Any, low: Any, high: Any, levels: tuple[int, int]) -> tuple[Any,
     return (least - zero) * step, (most - zero) * step, safe
 
 
-def _fake_quantized(xp: Any, x: Any, low: Any, high: Any, levels: tuple[int, int]) -> Any:
+def _fake_quantized(
+    xp: Any, x: Any, low: Any, high: Any, levels: tuple[int, int], in_steps: Any = operator.truediv
+) -> Any:
+    """`in_steps(x, step)` is what decides between two levels that are equally near."""
     bottom, top, step = _nudged(xp, low, high, levels)
     zero = xp.trunc(-bottom / step + np.float32(0.5))
     clamped = xp.maximum(xp.minimum(x, top), bottom)
-    level = xp.floor((clamped - bottom) / step + np.float32(0.5))
+    level = xp.floor(in_steps(clamped - bottom, step) + np.float32(0.5))
     out = ((level - zero) * step).astype(np.float32)
     return xp.where((low == 0) & (high == 0), np.float32(0), out)
 
@@ -75,7 +79,11 @@ def fake_quant_with_min_max_args_(
 ) -> Any:
     _check_args(min, max)
     levels = _levels(num_bits, narrow_range)
-    return _fake_quantized(xp, inputs, np.float32(min), np.float32(max), levels)
+    return _fake_quantized(xp, inputs, np.float32(min), np.float32(max), levels, _by_reciprocal)
+
+
+def _by_reciprocal(x: Any, step: Any) -> Any:
+    return x * (np.float32(1) / step)
 
 
 @fake_quant_with_min_max_args_.gradient
