@@ -54,7 +54,13 @@ def test_a_range_that_goes_backwards_is_refused(sess):
         sess.run(tf.regex_replace(["a"], "[z-a]", ""))
 
 
-CUTS = [(1, 2, [b"bc", b"f"]), (-2, 1, [b"b", b"e"]), (-2, 5, [b"bc", b"ef"]), (0, -1, [b"", b""])]
+CUTS = [
+    (1, 2, [b"bc", b"f"]),
+    (-2, 1, [b"b", b"e"]),
+    (-2, 5, [b"bc", b"ef"]),
+    (0, 0, [b"", b""]),
+    (0, -1, [b"abc", b"ef"]),
+]
 
 
 @pytest.mark.parametrize(("pos", "length", "wanted"), CUTS)

@@ -33,6 +33,22 @@ def test_nothing_splits_into_nothing(delimiter: str, texts: list[str]) -> None:
     assert 0 not in found.indices[:, 0] and found.dense_shape.tolist() == [len(texts), 2]
 
 
+@pytest.mark.parametrize("pos", [-3, -1, 0, 2, 3])
+def test_the_rest_of_each_text(pos: int) -> None:
+    texts = [b"abc", b"defgh"]
+    rest = [text[pos:] for text in texts]
+    for given in (tf.constant(texts), tf.placeholder_with_default(texts, [None])):
+        assert run(tf.substr(given, pos, -1)).tolist() == rest
+        assert run(tf.substr(given, [pos] * 2, [-1, -7])).tolist() == rest
+    assert run(tf.substr(texts[0], pos, -2)) == texts[0][pos:]
+    characters = tf.strings.substr(texts, pos, -1, unit="UTF8_CHAR")
+    if pos >= 0:
+        assert run(characters).tolist() == [b"", b""]
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range for string at"):
+            run(characters)
+
+
 def test_joining() -> None:
     words = tf.constant([["a", "b"], ["c", "d"]])
     assert run(tf.reduce_join(words)) == b"abcd"

@@ -105,7 +105,7 @@ def _in_bytes(text: bytes, pos: int, length: int) -> bytes | None:
     pos = pos + len(text) if pos < 0 else pos
     if not 0 <= pos <= len(text):
         return None
-    return text[pos : pos + max(0, length)]
+    return text[pos : pos + length] if length >= 0 else text[pos:]
 
 
 def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
@@ -113,17 +113,16 @@ def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
     reach = pos if pos >= 0 else -pos
     if not texts.size or byte_lengths(texts).min() < reach:
         return None
-    if pos >= 0:
-        piece = slice(pos, pos + max(0, length))
-    else:
-        end = pos + max(0, length)
-        piece = slice(pos, end if end < 0 else None)
+    end = pos + length
+    is_rest = length < 0 or (pos < 0 <= end)
+    piece = slice(pos, None if is_rest else end)
     return list(map(operator.itemgetter(piece), elements(texts)))
 
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
     starts = _starts(text)
-    pos = pos + len(starts) if pos < 0 else pos
+    if pos < 0:
+        pos = pos + len(starts) if length >= 0 else -1
     if not 0 <= pos <= len(starts):
         return None
     starts.append(len(text))
@@ -188,7 +187,7 @@ def _(c: Any) -> Any:
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
-    """Of each string the `len` bytes, or characters, from `pos`."""
+    """Of each string the `len` bytes, or characters, from `pos`; all bytes if `len` is negative."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
