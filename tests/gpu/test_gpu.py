@@ -201,3 +201,53 @@ def test_the_sum_of_many_rows_is_that_of_the_host():
             total, mean = sess.run(found, {x: rows})
     np.testing.assert_allclose(total, rows.sum(0, dtype=np.float64), rtol=1e-5)
     np.testing.assert_allclose(mean, rows.mean(0, keepdims=True, dtype=np.float64), rtol=1e-5)
+
+
+def test_what_only_the_host_reads_is_left_in_its_memory():
+    x = tf.placeholder(tf.float32, [500, 500])
+    y = tf.matmul(x, x)
+    seen = tf.py_func(lambda v: v.sum(), [y * 3.0], tf.float32)
+    w = tf.get_variable("w", [500, 500], initializer=tf.zeros_initializer())
+    fetches = [y, tf.reduce_mean(y), w.assign_add(y), tf.cast(y, tf.int64), y > 0.0, seen]
+    fed = np.ones((500, 500), np.float32)
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        for i in range(1, 6):
+            found = sess.run(fetches, {x: fed})
+            wanted = [500, 500, 500 * i, 500, True, 500 * 3 * 500 * 500]
+            for got, value in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(got, np.full(np.shape(got), value))
+            assert all(np.ndim(got) == 0 or got.flags.writeable for got in found)
+        assert {memory_of(value) for value in left_by_last_step(sess, {x: fed})} == {"pinned_host"}
+        assert memory_of(cell(sess, "w")[1]) == "device"
+    large = tf.ones([1 << 27]) * x[0, 0]  # more than is left there
+    with tf.Session() as sess:
+        for _ in range(3):
+            assert sess.run(large, {x: fed})[-1] == 1
+
+
+def memory_of(array):
+    return array.sharding.memory_kind
+
+
+def left_by_last_step(sess, feeds):
+    """What the regions of a step give, before it is brought to the caller."""
+    (plan,) = [p for p in sess._runner._plans.values() if hasattr(p, "plans")]
+    (gpu,) = [p for p in plan.plans if not p.store.is_host]
+    values = gpu.prepared.begin([*feeds.values()])
+    (region,) = [unit for unit in gpu.prepared.units if hasattr(unit, "entries")]
+    region.run(values)
+    return [values[i] for i in region.out_slots]
+
+
+def test_memory_of_a_variable_that_changes_its_shape_is_not_taken_for_a_fetch():
+    x = tf.placeholder(tf.float32, [300, 300])
+    w = tf.Variable(tf.zeros([300, 300]), validate_shape=False)
+    grown = tf.assign(w, tf.concat([x, x], 0), validate_shape=False)
+    fed = np.ones((300, 300), np.float32)
+    with tf.Session() as sess:
+        for _ in range(4):
+            sess.run(w.initializer)
+            y, new = sess.run([x * 2.0, grown], {x: fed})
+            np.testing.assert_array_equal(y, 2 * fed)
+            np.testing.assert_array_equal(new, np.ones((600, 300)))

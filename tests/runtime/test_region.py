@@ -200,3 +200,19 @@ def test_a_large_constant_is_made_by_the_program_not_kept_in_it(sess):
     (program,) = programs(sess)
     assert len(program.call.as_text()) < 1 << 16
     assert (sess.run(v) == 8.0).all()
+
+
+def test_a_fetch_of_its_shape_does_not_take_the_memory_of_a_variable(sess):
+    x = tf.placeholder(tf.float32, [512, 512])
+    w = tf.get_variable("w", [512, 512], initializer=tf.zeros_initializer())
+    y = tf.sin(x) * tf.cos(x) + x
+    update = w.assign_add(tf.sqrt(y)).op
+    fed = np.ones((512, 512), np.float32)
+    sess.run(w.initializer)
+    for _ in range(4):
+        sess.run([y, update], {x: fed})
+    (cell,) = [value for _, kind, _, value in sess._runner.store if kind == "variable"]
+    before = cell.value.unsafe_buffer_pointer()
+    found = sess.run([y, update], {x: fed})[0]
+    assert cell.value.unsafe_buffer_pointer() == before
+    np.testing.assert_allclose(sess.run(w), 5 * np.sqrt(found), rtol=1e-5)

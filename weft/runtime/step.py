@@ -34,6 +34,7 @@ from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.debug.watches import StepNames, StepWatch, is_watched
 from weft.runtime.devices.device import device_set, local_devices
+from weft.runtime.devices.memory import is_left_for_host
 from weft.runtime.fewer_fetches import Asked, FewerFetches, part_of
 from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
@@ -335,10 +336,10 @@ def brought(values: Sequence[Any]) -> list[Any]:
     which is not the host's.
     """
     copies = [getattr(value, "copy_to_host_async", None) for value in values]
-    for copy in copies:
-        if copy is not None:
+    there = list(zip(values, copies, strict=True))
+    for value, copy in there:
+        if copy is not None and not is_left_for_host(value):
             copy()
-    there = zip(values, copies, strict=True)
     return [value if copy is None else value.__array__() for value, copy in there]
 
 

@@ -19,7 +19,8 @@ class Unit:
 
     Of a region: `inputs` come from outside, `outputs` are wanted outside, `static` are inputs whose
     values the program is specialised on, `cells` are the variables' handle edges, each with whether
-    the region writes it, `leaving` are handles of arrays made inside and read outside.
+    the region writes it, `leaving` are handles of arrays made inside and read outside, `for_host`
+    are outputs that nothing on its device reads, where that is not a host.
     """
 
     is_region: bool
@@ -29,6 +30,7 @@ class Unit:
     static: set[Edge] = field(default_factory=set)
     cells: dict[Edge, bool] = field(default_factory=dict)
     leaving: list[Edge] = field(default_factory=list)
+    for_host: set[Edge] = field(default_factory=set)
 
 
 @dataclass

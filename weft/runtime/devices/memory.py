@@ -1,4 +1,8 @@
-"""Writing to an array of a device from outside, while a program runs that reads it."""
+"""Memory that a device and its host both reach.
+
+The host writes to an array of the device while a program runs that reads it; a program leaves what
+the host will ask for in memory of the host.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,23 @@ import ctypes
 import functools
 from typing import Any
 
+_OF_HOST = "pinned_host"
 _NON_BLOCKING = 1  # a stream of its own, which waits for no other
+
+
+@functools.cache
+def memory_for_host(device: Any) -> Any:
+    """Where a program on a device of jax's leaves arrays for the host, as a sharding, or None."""
+    from jax.sharding import SingleDeviceSharding
+
+    if all(memory.kind != _OF_HOST for memory in device.addressable_memories()):
+        return None
+    return SingleDeviceSharding(device, memory_kind=_OF_HOST)
+
+
+def is_left_for_host(array: Any) -> bool:
+    """Whether an array of jax's lies where a program has left it for the host."""
+    return bool(array.sharding.memory_kind == _OF_HOST)
 
 
 def can_overwrite(device: Any) -> bool:

@@ -108,7 +108,7 @@ def _call(
         # It may have to be compiled anew, with more room, or to be stopped.
         call = f"{source.bind(region.call_with_room)}({source.bind(entry)}, v, "
         arguments.pop()
-    lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
+    lines = [f"new, outputs, rest = {call}{', '.join(arguments)})"]
     if region.cells:
         # Compared under the lock: another step may give a variable another shape at any time.
         store, looked = source.bind(region.store), source.bind(region)

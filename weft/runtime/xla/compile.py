@@ -27,7 +27,7 @@ from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
 from weft.passes.regions.units import Unit
 from weft.runtime.devices.hosts import use_several_hosts
-from weft.runtime.devices.memory import can_overwrite
+from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
 from weft.runtime.xla import haste, processes
 from weft.runtime.xla.cut_fusion import compute_once
@@ -75,7 +75,7 @@ def load() -> Any:
 class Program:
     """A compiled region.
 
-    `call(donated, kept, inputs, rngs, switch) -> (outputs, new values, rest)`; `rest` is
+    `call(donated, kept, inputs, rngs, switch) -> (new values, outputs, rest)`; `rest` is
     (generators of random nodes inside loops, states of arrays that leave, excess if room was
     guessed, whether it was stopped if it can be, whether a check failed if it has any).
 
@@ -127,6 +127,7 @@ def compile_region(
     if span is None and has_collectives(unit.nodes):
         span = processes.ProcessSpan(device)
     trace.agree = None if span is None else span.agree
+    trace.memory_for_host = None if on_host or span is not None else memory_for_host(device)
     sharding = _sharding(jax, device) if span is None else span.sharding
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
@@ -146,7 +147,9 @@ def compile_region(
         args = donated, kept, inputs, rngs, switch
         traced = _traced(jitted, trace, args)
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
-        if (trace.objects.guessed or leaves_as_they_were) and donated:
+        # Memory of a variable goes to the first result of its shape: its new value, if that has it.
+        is_mixed_up = trace.reshapes and trace.memory_for_host is not None
+        if (trace.objects.guessed or leaves_as_they_were or is_mixed_up) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
             traced = _traced(jax.jit(whole, keep_unused=span is not None), trace, args)
         lowered = traced.lower()

@@ -99,7 +99,7 @@ def _function(graph: ClientGraph, inputs: Sequence[str], outputs: Sequence[str])
         # As on an accelerator, where values are not checked.
         tracer = _Tracer(unit, [], {}, 1, describe("/device:GPU:0"))
         feeds = [given[key] for key in inputs]
-        results, _, _ = tracer.run([], [], feeds, None, None)
+        _, results, _ = tracer.run([], [], feeds, None, None)
         if tracer.objects.guessed:
             raise NotCompilable(order[0], "a loop collects values, and may run any number of times")
         values = dict(zip(graph.feeds, feeds, strict=True)) | dict(

@@ -187,9 +187,9 @@ class ReplicatedProgram:
         donated = [each.given(self.span) for each in self.written]
         kept = [each.given(self.span) for each in self.kept]
         inputs = [self.span.spread(each) for each in given] + self.constants
-        outputs, new, rest = program.call(donated, kept, inputs, self._rngs(), None)
+        new, outputs, rest = program.call(donated, kept, inputs, self._rngs(), None)
         if self.span.on_host:
-            load().block_until_ready((outputs, new, rest))
+            load().block_until_ready((new, outputs, rest))
         for each, array in zip(self.written, new, strict=True):
             each.put(array)
         if program.checked and np.asarray(rest[4]):

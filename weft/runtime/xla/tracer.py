@@ -31,6 +31,7 @@ from weft.runtime.xla.room import Largest, is_hollow
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
+MOST_FOR_HOST = 1 << 28  # bytes of an output that a program leaves in memory of the host
 
 
 class Tracer:
@@ -54,6 +55,7 @@ class Tracer:
         self.reshapes = False
         self.says_done = False
         self.agree: Callable[[Any], Any] | None = None  # see Span
+        self.memory_for_host: Any = None  # where it leaves what only the host reads
         self.on_host = device.device_type == "CPU"
         self.largest = Largest(on_host=self.on_host)
         self._depth = 0  # how many loops and branches are around what is traced
@@ -107,7 +109,7 @@ class Tracer:
             self.objects.failed.state = self.agree(self.objects.failed.state)
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
         new = [cells[root].result() for root, w in self.unit.cells.items() if w]
-        outputs = [_or_blank(values[edge], edge) for edge in self.unit.outputs]
+        outputs = [self._output(edge, values[edge]) for edge in self.unit.outputs]
         self.leaving = [values[edge] for edge in self.unit.leaving]
         rest = (
             [cell.state for cell in self.inner_rngs.values()],
@@ -116,7 +118,7 @@ class Tracer:
             self.objects.stopped.state if self.objects.watched else None,
             self.objects.failed.state if self.objects.failed and self.checked else None,
         )
-        return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
+        return new, [jnp.zeros((), bool)] if self.says_done else outputs, rest
 
     def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
         """Traces the graph inside a loop or conditional."""
@@ -127,6 +129,15 @@ class Tracer:
                 self._run_node(node, values)
         self._depth -= 1
         return [_deref(values[edge]) for edge in graph.fetches]
+
+    def _output(self, edge: Edge, value: Any) -> Any:
+        if self.memory_for_host is None or edge not in self.unit.for_host or value is None:
+            return _or_blank(value, edge)
+        if is_concrete(value) or value.size * value.dtype.itemsize > MOST_FOR_HOST:
+            return value
+        import jax
+
+        return jax.device_put(value, self.memory_for_host)
 
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
         take = {True: iter(donated), False: iter(kept)}
