@@ -232,7 +232,7 @@ def memory_of(array):
 
 def left_by_last_step(sess, feeds):
     """What the regions of a step give, before it is brought to the caller."""
-    (plan,) = [p for p in sess._runner._plans.values() if hasattr(p, "plans")]
+    (plan,) = [p.plain for p in sess._runner._plans.values() if hasattr(p, "plain")]
     (gpu,) = [p for p in plan.plans if not p.store.is_host]
     values = gpu.prepared.begin([*feeds.values()])
     (region,) = [unit for unit in gpu.prepared.units if hasattr(unit, "entries")]
