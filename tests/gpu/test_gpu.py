@@ -1,5 +1,7 @@
 """What only a real GPU can show. Run with `make test-gpu`."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -62,8 +64,8 @@ def test_the_same_numbers_as_the_host():
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-5)
 
 
-def test_a_fed_array_may_be_written_to_again():
-    size = 4_000_000
+@pytest.mark.parametrize("size", [1, 100_000, 4_000_000])
+def test_a_fed_array_may_be_written_to_again(size):
     x = tf.placeholder(tf.float32, [size])
     w = tf.get_variable("w", [size], initializer=tf.zeros_initializer())
     double = tf.assign(w, x * 2.0).op
@@ -251,3 +253,43 @@ def test_memory_of_a_variable_that_changes_its_shape_is_not_taken_for_a_fetch():
             y, new = sess.run([x * 2.0, grown], {x: fed})
             np.testing.assert_array_equal(y, 2 * fed)
             np.testing.assert_array_equal(new, np.ones((600, 300)))
+
+
+def test_many_threads_feed_one_program():
+    x, scale = tf.placeholder(tf.float32, [None, 50]), tf.placeholder(tf.float64, [])
+    keep, ids = tf.placeholder(tf.bool, [None]), tf.placeholder(tf.int64, [None])
+    half = tf.placeholder(tf.bfloat16, [3])
+    total = tf.get_variable("total", [], tf.float64, tf.zeros_initializer())
+    rows = tf.reduce_sum(tf.where(keep, x, -x), 1) * tf.cast(ids, tf.float32)
+    found = tf.reduce_sum(tf.cast(rows, tf.float64)) * scale
+    found += tf.reduce_sum(tf.cast(half, tf.float64))
+    add = total.assign_add(tf.stop_gradient(found)).op
+
+    def feeds(number):
+        random = np.random.RandomState(number)
+        count = 10 + number % 3
+        return {
+            x: random.randint(0, 9, (count, 50)),
+            scale: number % 5,
+            keep: random.rand(count) > 0.5,
+            ids: np.arange(count),
+            half: random.randint(0, 9, 3),
+        }
+
+    def wanted(fed):
+        signs = np.where(fed[keep], 1, -1)
+        rows = fed[x].sum(1) * signs * fed[ids]
+        return rows.sum() * fed[scale] + fed[half].sum()
+
+    def steps(first):
+        for number in range(first, first + 60):
+            fed = feeds(number)
+            if number % 4:
+                sess.run(add, fed)  # goes on before it is computed
+            else:
+                assert sess.run([found, add], fed)[0] == wanted(fed)
+
+    with tf.Session() as sess, ThreadPoolExecutor(4) as pool:
+        sess.run(total.initializer)
+        list(pool.map(steps, range(0, 240, 60)))
+        assert sess.run(total) == sum(wanted(feeds(number)) for number in range(240))

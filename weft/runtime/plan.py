@@ -122,6 +122,8 @@ class Plan:
             self.layout = group(self.graph, self.on_host, apart=not self.in_order)
         if not (self.nested or self.store.is_host):
             mark_for_host(self.layout.units)
+            for unit in self.layout.units:
+                unit.fed = {edge for edge in unit.inputs if edge in self.graph.feeds}
         self.nodes = self._host_nodes()
         self.has_loops = has_loops(self.nodes)
 

@@ -20,7 +20,8 @@ class Unit:
     Of a region: `inputs` come from outside, `outputs` are wanted outside, `static` are inputs whose
     values the program is specialised on, `cells` are the variables' handle edges, each with whether
     the region writes it, `leaving` are handles of arrays made inside and read outside, `for_host`
-    are outputs that nothing on its device reads, where that is not a host.
+    are outputs that nothing on its device reads and `fed` inputs that users give, where that is no
+    host.
     """
 
     is_region: bool
@@ -31,6 +32,7 @@ class Unit:
     cells: dict[Edge, bool] = field(default_factory=dict)
     leaving: list[Edge] = field(default_factory=list)
     for_host: set[Edge] = field(default_factory=set)
+    fed: set[Edge] = field(default_factory=set)
 
 
 @dataclass

@@ -83,6 +83,18 @@ def _failed(region: Any) -> str:
     return "memoryview(rest[4])[()]"
 
 
+def _staged(source: Emitter, entry: Any, inputs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Lines that put some of the inputs into memory that the program reads, and all inputs then."""
+    found = list(inputs)
+    if entry.staging is None:
+        return [], found
+    fed = []
+    for number, i in enumerate(entry.staging.inputs):
+        fed.append(found[i])
+        found[i] = f"piece.arrays[{number}]"
+    return [f"piece = {source.bind(entry.staging.filled)}(({', '.join(fed)},))"], found
+
+
 def _call(
     source: Emitter, region: Any, entry: Any, inputs: Sequence[str], failed: str
 ) -> list[str]:
@@ -90,6 +102,7 @@ def _call(
 
     If a check has failed, or the program is for other shapes, they return what `failed` says.
     """
+    staged, arrays = _staged(source, entry, inputs)
     written = [source.bind(cell) for cell in region.written]
     kept = [source.bind(cell) for cell in region.kept]
     random = bool(region.random_nodes or region.inner_random)
@@ -99,7 +112,7 @@ def _call(
     arguments = [
         "[" + ", ".join(f"{cell}.value" for cell in written) + "]",
         "[" + ", ".join(read) + "]",
-        "[" + ", ".join([*inputs, *constants]) + "]",
+        "[" + ", ".join([*arrays, *constants]) + "]",
         source.bind(region.rngs) + "()" if random else "None",
         source.bind(region.idle_switch) if region.can_be_stopped else "None",
     ]
@@ -126,7 +139,10 @@ def _call(
         lines += put
     if written or kept or random:
         lines = [f"with {source.bind(region.store.lock)}:", *("    " + line for line in lines)]
-    lines = _looks_beforehand(source, region, entry, inputs, failed) + lines + look
+    lines = _looks_beforehand(source, region, entry, inputs, failed) + staged + lines + look
+    if staged:
+        done = "rest[5]" if entry.program.done_by is None else f"outputs[{entry.program.done_by}]"
+        lines.append(f"{source.bind(entry.staging.give_back)}(piece, {done})")
     if not region.out_slots and entry.program.waits and not entry.program.checked:
         lines.append("outputs[0].block_until_ready()")
     return lines

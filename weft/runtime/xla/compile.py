@@ -77,7 +77,8 @@ class Program:
 
     `call(donated, kept, inputs, rngs, switch) -> (new values, outputs, rest)`; `rest` is
     (generators of random nodes inside loops, states of arrays that leave, excess if room was
-    guessed, whether it was stopped if it can be, whether a check failed if it has any).
+    guessed, whether it was stopped if it can be, whether a check failed if it has any, a value that
+    is there when it has ended if it has staged inputs and `done_by` is None).
 
     On the host a program that only updates variables has one output, which says that it is done: a
     step is over when it has been computed, and the new values may be donated to the next one by
@@ -93,6 +94,7 @@ class Program:
     watched: bool  # whether it looks at the switch
     checked: bool  # whether it has checks of values, which may fail
     beforehand: list[tuple[int, int]]  # inputs, and below what their elements must be
+    done_by: int | None  # the number of a small output, if there is any
 
     def stopped(self, results: Any) -> Any:
         """Of what a call of a program gave that is watched: whether it was stopped, on device."""
@@ -107,6 +109,7 @@ class Spec:
     inputs: tuple[Any, ...]
     static: tuple[tuple[Edge, np.ndarray], ...]
     factor: int = 1
+    staged: frozenset[int] = frozenset()  # inputs that lie in memory of the host
 
 
 def compile_region(
@@ -132,7 +135,11 @@ def compile_region(
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
-    inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
+    trace.staged, trace.memory = spec.staged, sharding
+    inputs = [
+        _abstract(jax, each, trace.memory_for_host if i in spec.staged else sharding)
+        for i, each in enumerate(spec.inputs)
+    ]
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     switch = (
@@ -171,7 +178,7 @@ def compile_region(
         executable = guarded(executable, trace.largest)
     return Program(
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
-        trace.objects.watched, trace.checked, trace.beforehand,
+        trace.objects.watched, trace.checked, trace.beforehand, trace.done_by,
     )  # fmt: skip
 
 

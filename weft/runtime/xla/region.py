@@ -27,15 +27,24 @@ from weft.passes.place.cost import estimated_time
 from weft.passes.regions.units import Unit
 from weft.runtime.debug import report
 from weft.runtime.devices.huge_pages import use_huge_pages
-from weft.runtime.devices.memory import can_overwrite
+from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.host.codegen import Step, straight_line
 from weft.runtime.host.direct_tiny import direct_tiny_step
 from weft.runtime.host.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.host.program_call import DirectStep, call_site, direct_step
 from weft.runtime.limits import limits
 from weft.runtime.resources import ResourceStore, Variable
-from weft.runtime.xla.compile import Program, Spec, compile_region, load, translate
+from weft.runtime.xla.compile import (
+    Program,
+    Spec,
+    compile_region,
+    has_collectives,
+    load,
+    translate,
+)
 from weft.runtime.xla.lower import NotCompilable
+from weft.runtime.xla.staging import MOST as MOST_STAGED
+from weft.runtime.xla.staging import Staging
 from weft.runtime.xla.stopping import call_stoppably, take_switch
 from weft.runtime.xla.tracer import inner_random
 from weft.runtime.xla.words import announced
@@ -57,7 +66,9 @@ LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 class _Entry:
     """Everything learned about one signature."""
 
-    __slots__ = ("checked", "direct", "epoch", "program", "runs", "spent", "step", "tiny")
+    __slots__ = (
+        "checked", "direct", "epoch", "program", "runs", "spent", "staging", "step", "tiny",
+    )  # fmt: skip
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch  # since when variables have had the shapes that the program is for
@@ -66,6 +77,7 @@ class _Entry:
         self.checked = False  # interpreted to the end: there is memory for what its nodes make
         self.tiny = False
         self.program: Program | None = None
+        self.staging: Staging | None = None  # of what is fed to it
         self.step: Step | None = None  # calls the program
         self.direct: DirectStep | None = None  # does so for a plan that is nothing else
 
@@ -318,29 +330,44 @@ class Region:
             if entry.program is None or 0 < entry.program.factor < factor:
                 timed = report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes")
                 with timed, limits.not_counted():
-                    entry.program = self._build(values, factor)
+                    entry.staging, entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
                     self.has_program = self.is_settled = True
 
-    def _build(self, values: list[Any], factor: int) -> Program:
+    def _build(self, values: list[Any], factor: int) -> tuple[Staging | None, Program]:
         if self.constants_on_device is None:
             jax = load()
             put = jax.device_put
             self.constants_on_device = [put(v, self.store.device) for v in self.constants]
         inputs = [values[i] for i in self.moving_slots] + self.constants
         static = zip(self.static, self.static_slots, strict=True)
+        staged = self._staged(inputs)
         spec = Spec(
             tuple(_spec(cell.value) for cell in self.cells),
             tuple(_spec(v) for v in inputs),
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
+            frozenset(staged),
         )
         began = time.perf_counter()
         with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
             program = compile_region(self.unit, self.cells, spec, self.store.device)
         self.compiling += time.perf_counter() - began
         self.compiled += 1
-        return program
+        if not staged:
+            return None, program
+        specs = [_spec(inputs[i]) for i in staged]
+        return Staging(self.store.device, staged, specs), program
+
+    def _staged(self, inputs: Sequence[Any]) -> list[int]:
+        """The inputs that a program finds in memory of the host, if they are not too large."""
+        unit = self.unit
+        if not unit.fed or self.has_loops or has_collectives(unit.nodes):
+            return []
+        found = [i for i in range(len(self.moving_slots)) if unit.inputs[i] in unit.fed]
+        found = [i for i in found if type(inputs[i]) is np.ndarray and inputs[i].size]
+        fits = sum(inputs[i].nbytes for i in found) <= MOST_STAGED
+        return found if fits and memory_for_host(self.store.device) is not None else []
 
     def rngs(self) -> np.ndarray:
         """The states of the region's generators, a row each."""

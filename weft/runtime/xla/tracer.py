@@ -31,6 +31,7 @@ from weft.runtime.xla.room import Largest, is_hollow
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
+SMALL = 1 << 10  # elements
 MOST_FOR_HOST = 1 << 28  # bytes of an output that a program leaves in memory of the host
 
 
@@ -56,6 +57,9 @@ class Tracer:
         self.says_done = False
         self.agree: Callable[[Any], Any] | None = None  # see Span
         self.memory_for_host: Any = None  # where it leaves what only the host reads
+        self.staged: frozenset[int] = frozenset()  # inputs that it finds in memory of the host
+        self.memory: Any = None  # of the device
+        self.done_by: int | None = None  # the number of a small output, if there is any
         self.on_host = device.device_type == "CPU"
         self.largest = Largest(on_host=self.on_host)
         self._depth = 0  # how many loops and branches are around what is traced
@@ -84,6 +88,7 @@ class Tracer:
         before = [_shape_or_none(cell.state) for cell in cells.values()]
         values: dict[Edge, Any] = dict(cells)
         values.update(self.static)
+        inputs = [self._input_of_host(v) if i in self.staged else v for i, v in enumerate(inputs)]
         values.update(zip(self.dynamic, inputs, strict=True))
         if self.objects.failed is not None:
             moving = [
@@ -110,6 +115,7 @@ class Tracer:
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
         new = [cells[root].result() for root, w in self.unit.cells.items() if w]
         outputs = [self._output(edge, values[edge]) for edge in self.unit.outputs]
+        self.done_by = next((i for i, v in enumerate(outputs) if np.size(v) <= SMALL), None)
         self.leaving = [values[edge] for edge in self.unit.leaving]
         rest = (
             [cell.state for cell in self.inner_rngs.values()],
@@ -117,6 +123,7 @@ class Tracer:
             self.objects.excess.state if self.objects.guessed else None,
             self.objects.stopped.state if self.objects.watched else None,
             self.objects.failed.state if self.objects.failed and self.checked else None,
+            jnp.zeros((), bool) if self.staged and self.done_by is None else None,
         )
         return new, [jnp.zeros((), bool)] if self.says_done else outputs, rest
 
@@ -129,6 +136,11 @@ class Tracer:
                 self._run_node(node, values)
         self._depth -= 1
         return [_deref(values[edge]) for edge in graph.fetches]
+
+    def _input_of_host(self, value: Any) -> Any:
+        import jax
+
+        return jax.device_put(value, self.memory)
 
     def _output(self, edge: Edge, value: Any) -> Any:
         if self.memory_for_host is None or edge not in self.unit.for_host or value is None:
