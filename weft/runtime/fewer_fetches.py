@@ -17,7 +17,9 @@ from weft.passes.prune import prune
 from weft.runtime.continuation import NO_CONTEXT, StepContext
 from weft.runtime.plan import Plan
 
-LONG = 1.0  # seconds of compiling that are worth it
+# Seconds of compiling that are worth it. A program on an accelerator brings what it computes to the
+# host, asked for or not, which a short step would feel.
+LONG, LONG_ELSEWHERE = 1.0, 4.0
 _SMALL = 1 << 10  # elements of a fetch that may be computed for nothing
 _FEW, _SHARE = 8, 0.1  # nodes, or a share of them, that may be computed for nothing
 _REDUCTIONS = frozenset(("Sum", "Mean", "Max", "Min", "L2Loss"))
@@ -83,10 +85,14 @@ class FewerFetches:
         return [results[i] for i in self.places]
 
 
+def _took_long(plan: Plan) -> bool:
+    return plan.prepared.compiling() >= (LONG if plan.store.is_host else LONG_ELSEWHERE)
+
+
 def part_of(others: Iterable[tuple[Any, Asked]], asked: Asked) -> FewerFetches | None:
     """A plan for `asked` that runs one of the others, if that computes little more."""
     for plan, whole in others:
-        if isinstance(plan, Plan) and plan.prepared.compiling() >= LONG and whole.may_hold(asked):
+        if isinstance(plan, Plan) and _took_long(plan) and whole.may_hold(asked):
             if _costs_little(whole.nodes(), asked.nodes()):
                 order = [id(tensor) for tensor in whole.fetches]
                 return FewerFetches(plan, [order.index(id(tensor)) for tensor in asked.fetches])
