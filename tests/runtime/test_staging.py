@@ -98,6 +98,25 @@ def test_many_threads_have_a_piece_each(pieces):
         list(pool.map(steps, range(4)))
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize(
+    "source",
+    [
+        np.arange(60).reshape(3, 4, 5),
+        np.arange(60).reshape(3, 4, 5).transpose(2, 0, 1),
+        np.arange(60).reshape(1, 60)[:, ::-1],
+        np.arange(60)[::2],
+        np.arange(2),
+    ],
+)
+def test_a_large_array_is_copied_by_several_threads(source, threads, monkeypatch):
+    monkeypatch.setattr(staging, "_LARGE", 1)
+    monkeypatch.setattr(staging, "_THREADS", threads)
+    target = np.zeros(source.shape, source.dtype)
+    staging._copy(target, source)
+    np.testing.assert_array_equal(target, source)
+
+
 def test_memory_of_a_device_without_any_for_the_host():
     class Bare:
         def addressable_memories(self):

@@ -1,18 +1,20 @@
 """Memory in which a program on an accelerator finds what is fed.
 
 An array of NumPy's that a program is given first goes to the device, by a call of its own, which
-takes longer than a short step. Memory that the device reads by itself is written to in no time, and
-the program fetches it when it begins. A few pieces of such memory take turns, for a step may still
-be on its way when the next one is fed.
+takes longer than a short step, and copies a large array by one thread. Memory that the device reads
+by itself is written to as fast as the host can, and the program fetches it when it needs it. A few
+pieces of such memory take turns, for a step may still be on its way when the next one is fed.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,10 @@ import numpy as np
 from weft.ops.kit.room import byte_count
 from weft.runtime.devices.memory import memory_for_host
 
-MOST = 1 << 22  # bytes of a step: larger ones are on their way while the step before is computed
-_TURNS = 4
-_MOST_KEPT = 1 << 28  # bytes of all programs
+MOST = 1 << 28  # bytes that a step is fed
+_TURNS = 3
+_MOST_KEPT = 1 << 30  # bytes of all programs
+_LARGE, _THREADS = 1 << 23, min(4, os.cpu_count() or 1)
 
 
 class Piece:
@@ -53,7 +56,7 @@ class Staging:
         """A piece that nobody reads any more, with these values in it."""
         piece = self._free() or self._made()
         for view, value in zip(piece.views, values, strict=True):
-            np.copyto(view, value)
+            _copy(view, value)
         return piece
 
     def give_back(self, piece: Piece, done: Any) -> None:
@@ -92,6 +95,19 @@ class Staging:
 
 
 _all: weakref.WeakSet[Staging] = weakref.WeakSet()
+
+
+def _copy(target: Any, source: Any) -> None:
+    """Copies an array, a large one by several threads."""
+    if target.nbytes < _LARGE or _THREADS == 1:
+        np.copyto(target, source)
+        return
+    if source.flags.c_contiguous:
+        target, source = target.reshape(-1), source.reshape(-1)
+    size = -(-len(target) // _THREADS)
+    parts = [slice(start, start + size) for start in range(0, len(target), size)]
+    with ThreadPoolExecutor(_THREADS) as threads:
+        list(threads.map(lambda part: np.copyto(target[part], source[part]), parts))
 
 
 def _view(array: Any) -> Any:
