@@ -293,3 +293,18 @@ def test_many_threads_feed_one_program():
         sess.run(total.initializer)
         list(pool.map(steps, range(0, 240, 60)))
         assert sess.run(total) == sum(wanted(feeds(number)) for number in range(240))
+
+
+def test_batches_of_a_dataset_reach_the_gpu():
+    data = tf.data.Dataset.range(40).map(lambda i: (tf.fill([60, 50], tf.cast(i, tf.float32)), i))
+    x, i = tf.data.make_one_shot_iterator(data.batch(4)).get_next()
+    w = tf.get_variable("w", [50, 70], initializer=tf.ones_initializer())
+    y = tf.reduce_sum(tf.tensordot(x, w, 1), [1, 2])
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        for number in range(10):
+            found, numbers = sess.run([y, i])
+            np.testing.assert_array_equal(numbers, np.arange(4 * number, 4 * number + 4))
+            np.testing.assert_allclose(found, 60 * 50 * 70 * numbers, rtol=1e-3)
+        with pytest.raises(errors.OutOfRangeError):
+            sess.run(y)

@@ -17,6 +17,7 @@ from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.passes.client_graph import ClientGraph, Edge
 from weft.passes.partition import Partition
+from weft.passes.regions.for_host import mark_received
 from weft.runtime.continuation import NO_CONTEXT, Continuation, Finish, StepContext
 from weft.runtime.executor import Executor
 from weft.runtime.limits import RunningSteps, deadline_error
@@ -40,6 +41,10 @@ class PartitionedPlan:
         self.parts, self.pool = parts, pool
         self.plans = [Plan(part.graph, stores[part.device], by_tokens=by_tokens) for part in parts]
         self.merged = MergedPlan.of(parts, self.plans)
+        if not by_tokens:
+            hosts = [plan.layout.units for plan in self.plans if plan.store.is_host]
+            others = [plan.layout.units for plan in self.plans if not plan.store.is_host]
+            mark_received(hosts, others)
         self.graph = _joined(parts)
 
     @property

@@ -24,7 +24,7 @@ from weft.passes.control_flow.liveness_units import pieces
 from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside, subgraphs
 from weft.passes.pipeline import has_frames
 from weft.passes.ref_reads import is_reference
-from weft.passes.regions.for_host import mark_for_host
+from weft.passes.regions.for_host import mark_fed, mark_for_host
 from weft.passes.regions.group import group
 from weft.passes.regions.host_gathers import host_gathers
 from weft.passes.regions.host_indexing import index_arithmetic
@@ -122,8 +122,7 @@ class Plan:
             self.layout = group(self.graph, self.on_host, apart=not self.in_order)
         if not (self.nested or self.store.is_host):
             mark_for_host(self.layout.units)
-            for unit in self.layout.units:
-                unit.fed = {edge for edge in unit.inputs if edge in self.graph.feeds}
+            mark_fed(self.graph, self.layout.units)
         self.nodes = self._host_nodes()
         self.has_loops = has_loops(self.nodes)
 

@@ -20,8 +20,8 @@ class Unit:
     Of a region: `inputs` come from outside, `outputs` are wanted outside, `static` are inputs whose
     values the program is specialised on, `cells` are the variables' handle edges, each with whether
     the region writes it, `leaving` are handles of arrays made inside and read outside, `for_host`
-    are outputs that nothing on its device reads and `fed` inputs that users give, where that is no
-    host.
+    are outputs that nothing on its device reads, and `fed` inputs that users or nodes of a host
+    make, where its device is none.
     """
 
     is_region: bool
