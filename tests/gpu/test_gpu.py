@@ -308,3 +308,21 @@ def test_batches_of_a_dataset_reach_the_gpu():
             np.testing.assert_allclose(found, 60 * 50 * 70 * numbers, rtol=1e-3)
         with pytest.raises(errors.OutOfRangeError):
             sess.run(y)
+
+
+def test_a_feed_stays_as_it_is_until_the_step_that_reads_it_has_ended():
+    x = tf.placeholder(tf.float32, [1000])
+    small = tf.get_variable("small", [2], initializer=tf.ones_initializer())
+    big = tf.get_variable("big", [4000, 4000], initializer=tf.ones_initializer(), trainable=False)
+    total = tf.get_variable("total", [1000], initializer=tf.zeros_initializer())
+    late = big
+    for _ in range(6):
+        late = tf.matmul(late, big) * np.float32(1 / 4000)
+    with tf.control_dependencies([late]):
+        add = total.assign_add(x * late[0, 0])
+    sent = tf.py_func(lambda v: v, [small * 1.0], tf.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for number in range(30):
+            sess.run([add.op, sent.op], {x: np.full(1000, number, np.float32)})
+        np.testing.assert_allclose(sess.run(total), np.full(1000, sum(range(30))), rtol=1e-3)

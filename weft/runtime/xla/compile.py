@@ -94,7 +94,7 @@ class Program:
     watched: bool  # whether it looks at the switch
     checked: bool  # whether it has checks of values, which may fail
     beforehand: list[tuple[int, int]]  # inputs, and below what their elements must be
-    done_by: int | None  # the number of a small output, if there is any
+    done_by: int | None  # the number of an output that says that it has ended
 
     def stopped(self, results: Any) -> Any:
         """Of what a call of a program gave that is watched: whether it was stopped, on device."""

@@ -59,7 +59,7 @@ class Tracer:
         self.memory_for_host: Any = None  # where it leaves what only the host reads
         self.staged: frozenset[int] = frozenset()  # inputs that it finds in memory of the host
         self.memory: Any = None  # of the device
-        self.done_by: int | None = None  # the number of a small output, if there is any
+        self.done_by: int | None = None  # the number of an output that says that it has ended
         self.on_host = device.device_type == "CPU"
         self.largest = Largest(on_host=self.on_host)
         self._depth = 0  # how many loops and branches are around what is traced
@@ -115,7 +115,7 @@ class Tracer:
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
         new = [cells[root].result() for root, w in self.unit.cells.items() if w]
         outputs = [self._output(edge, values[edge]) for edge in self.unit.outputs]
-        self.done_by = next((i for i, v in enumerate(outputs) if np.size(v) <= SMALL), None)
+        self.done_by = self._sign_of_the_end(outputs, values) if self.staged else None
         self.leaving = [values[edge] for edge in self.unit.leaving]
         rest = (
             [cell.state for cell in self.inner_rngs.values()],
@@ -150,6 +150,13 @@ class Tracer:
         import jax
 
         return jax.device_put(value, self.memory_for_host)
+
+    def _sign_of_the_end(self, outputs: list[Any], values: dict[Edge, Any]) -> int | None:
+        """The number of a small output that the program makes: an input may be there before."""
+        for i, (edge, value) in enumerate(zip(self.unit.outputs, outputs, strict=True)):
+            if value is not values[edge] and np.size(value) <= SMALL:
+                return i
+        return None
 
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
         take = {True: iter(donated), False: iter(kept)}
