@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.runtime.xla import names
 
 STEPS = 20
 Case = tuple[tf.Session, Any, dict[Any, Any]]
@@ -58,6 +59,23 @@ def _is_ours(thing: Any) -> bool:
     return module.startswith("weft") or getattr(thing, "__module__", "").startswith("weft")
 
 
+@contextlib.contextmanager
+def _garbage() -> Iterator[list[str]]:
+    """The kinds of weft's objects that came to lie about inside: filled at the end."""
+    found: list[str] = []
+    gc.collect()
+    gc.disable()
+    try:
+        yield found
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        found += [type(thing).__qualname__ for thing in gc.garbage if _is_ours(thing)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
 @pytest.mark.parametrize("case", [queue, devices, tasks])
 def test_a_step_that_waited_leaves_no_garbage(
     case: Callable[[], contextlib.AbstractContextManager[Case]],
@@ -65,16 +83,29 @@ def test_a_step_that_waited_leaves_no_garbage(
     with case() as (session, step, feeds):
         for _ in range(STEPS):
             session.run(step, feeds)
-        gc.collect()
-        gc.disable()
-        try:
+        with _garbage() as found:
             for _ in range(STEPS):
                 session.run(step, feeds)
-            gc.set_debug(gc.DEBUG_SAVEALL)
-            gc.collect()
-            found = [type(thing).__qualname__ for thing in gc.garbage if _is_ours(thing)]
-        finally:
-            gc.set_debug(0)
-            gc.garbage.clear()
-            gc.enable()
     assert len(found) < STEPS, found  # connections that were made meanwhile leave a few
+
+
+def test_a_program_that_takes_the_name_of_another_leaves_no_garbage() -> None:
+    class Executable:
+        pass
+
+    def run() -> None:
+        pass
+
+    run.__name__ = "weft_of_this_test"
+    run.__dict__["nodes"] = frozenset({"node"})
+    executables = [Executable() for _ in range(STEPS)]
+    with _garbage() as found:
+        for executable in executables:
+            names.note_program(run, executable)
+    assert len(found) < STEPS, found
+    assert names._programs[run.__name__].executable() is executables[-1]
+    executables.pop(0)
+    assert run.__name__ in names._programs
+    del executable
+    executables.clear()
+    assert run.__name__ not in names._programs

@@ -71,14 +71,15 @@ def named(run: Callable[..., Any], unit: Unit, shapes: Any) -> Callable[..., Any
 
 def note_program(run: Callable[..., Any], executable: Any) -> None:
     """Keeps what was compiled of a function of `named` findable, as long as it is in use."""
-    name, known = run.__name__, _Known(run.__dict__["nodes"])
+    name = run.__name__
+    known = _programs[name] = _Known(run.__dict__["nodes"])
 
-    def forget(_: Any) -> None:
-        if _programs.get(name) is known:
+    def forget(executable: Any) -> None:
+        latest = _programs.get(name)
+        if latest is not None and latest.executable is executable:
             del _programs[name]
 
     known.executable = weakref.ref(executable, forget)
-    _programs[name] = known
 
 
 def nodes_by_instruction(module: str) -> Mapping[str, str]:
