@@ -7,14 +7,18 @@ import random
 import struct
 import tempfile
 import wave
+import zipfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 
 import weft as tf
 from tests.fuzz import mutate
+from tests.saved_model.objects import STORED
+from weft.protos.saved_model import SavedModel
 
 # What is done with bytes: each of these is one expression of `data`, a tensor of one string.
 DECODERS = {
@@ -57,13 +61,19 @@ with tempfile.TemporaryDirectory() as folder:
     with tf.Graph().as_default(), tf.Session() as session:
         {expression}
 """
+LOADED = (
+    "model = tf.saved_model.load_v2(folder + '/saved');"
+    " called = lambda name, *given: getattr(model, name, print)(*given); "
+)
 READERS = {
     "checkpoint": (
         "r = tf.train.load_checkpoint(folder + '/model');"
         " print([r.get_tensor(k) for k in sorted(r.get_variable_to_shape_map())])",
         "v = tf.get_variable('v', [4, 3]); tf.train.Saver([v]).restore(session, folder + '/model')",
         "print(tf.train.latest_checkpoint(folder))",
-        "tf.train.import_meta_graph(folder + '/model.meta')",
+        "tf.train.import_meta_graph(folder + '/model.meta').restore(session, folder + '/model')",
+        "print(tf.train.list_variables(folder + '/model'))",
+        "from weft.cli.main import main; main(['checkpoint', 'show', folder + '/model'])",
     ),
     "records": (
         "print(list(tf.python_io.tf_record_iterator(folder + '/records')))",
@@ -77,8 +87,28 @@ READERS = {
     "saved_model": (
         "tf.saved_model.loader.load(session, ['serve'], folder + '/saved')",
         "print(tf.contrib.predictor.from_saved_model(folder + '/saved')({'x': [1.0, 2.0]}))",
+        LOADED + "[each(x=tf.constant([1.0])) for each in model.signatures.values()]",
+        "from weft.cli.main import main; main(['saved-model', 'show', folder + '/saved', '--all'])",
+        "from weft.cli.main import main;"
+        " main(['saved-model', 'run', folder + '/saved', '--input_exprs', 'x=[1.0, 2.0]'])",
+        "from weft.cli.main import main;"
+        " main(['saved-model', 'freeze', folder + '/saved', '--output', folder + '/frozen.pb'])",
+        "from weft.serve.servable import load; load('m', 1, folder + '/saved', ['serve'])",
+    ),
+    "saved_object": (
+        LOADED + "called('linear', tf.constant([[1.0, 2.0]]))",
+        LOADED + "called('scaled', tf.constant([1.0, 2.0])); print(vars(model))",
+        LOADED + "called('numbers', tf.constant(['lake']))",
+        "tf.saved_model.loader.load(session, ['serve'], folder + '/saved')",
+    ),
+    "events": (
+        "print(list(tf.train.summary_iterator(folder + '/events')))",
+        "from weft.cli.main import main;"
+        " main(['trace', folder + '/events', '--output', folder + '/trace.json'])",
     ),
 }
+
+MESSAGES = {".meta": MetaGraphDef, ".pb": SavedModel}
 
 
 def program(rng: random.Random) -> str:
@@ -89,8 +119,20 @@ def program(rng: random.Random) -> str:
     kind = rng.choice(sorted(READERS))
     files = dict(_folders()[kind])
     name = rng.choice(sorted(files))
-    files[name] = mutate.bytes_of(rng, files[name])
+    files[name] = _changed(rng, name, files[name])
     return READ.format(files=files, expression=rng.choice(READERS[kind]))
+
+
+def _changed(rng: random.Random, name: str, data: bytes) -> bytes:
+    """Files that hold a message are as often changed in one of its fields."""
+    kind = MESSAGES.get(Path(name).suffix)
+    if kind is None or rng.random() < 0.5:
+        return mutate.bytes_of(rng, data)
+    message = kind.FromString(data)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        mutate.message(rng, message)
+    changed: bytes = message.SerializePartialToString(deterministic=True)
+    return changed
 
 
 # ---- what is changed ---------------------------------------------------------------------------
@@ -148,9 +190,11 @@ def _tensor() -> bytes:
 def _folders() -> dict[str, dict[str, bytes]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind in ("checkpoint", "records", "zipped", "saved_model"):
+        for kind in READERS:
             (folder / kind).mkdir()
         _write_model(folder)
+        _write_object(folder)
+        _write_events(folder)
         _write_records(folder)
         return {
             kind.name: {
@@ -173,6 +217,21 @@ def _write_model(folder: Path) -> None:
         tf.train.Saver(save_relative_paths=True).save(session, str(folder / "checkpoint" / "model"))
         saved = str(folder / "saved_model" / "saved")
         tf.saved_model.simple_save(session, saved, {"x": x}, {"y": y})
+
+
+def _write_object(folder: Path) -> None:
+    """One that TensorFlow wrote."""
+    with zipfile.ZipFile(STORED / "toy.zip") as file:
+        file.extractall(folder / "saved_object" / "saved")
+
+
+def _write_events(folder: Path) -> None:
+    with tf.summary.FileWriter(str(folder / "events")) as writer:
+        for step in range(3):
+            value = tf.Summary.Value(tag="loss", simple_value=1.0 / (step + 1))
+            writer.add_summary(tf.Summary(value=[value]), step)
+    (written,) = (folder / "events").iterdir()
+    written.rename(folder / "events" / "events")
 
 
 def _write_records(folder: Path) -> None:

@@ -40,25 +40,29 @@ def run(arguments: argparse.Namespace, tags: str, key: str, graph_def: Any) -> N
                 f'"{name}" is not a valid input key. Please choose from "{known}", or use `weft '
                 "saved-model show`."
             )
-    for name, value in sorted(_computed(arguments.folder, tags, signature, values).items()):
+    for name, value in sorted(_computed(arguments.folder, tags, key, signature, values).items()):
         shown = escaped_lines(value)
         sys.stdout.write(f"Result for output key {escaped(name)}:\n{shown}\n")
         if arguments.outdir:
             _save(arguments.outdir, name, value, arguments.overwrite)
 
 
-def _computed(folder: str, tags: str, signature: Any, values: dict[str, Any]) -> dict[str, Any]:
+def _computed(
+    folder: str, tags: str, key: str, signature: Any, values: dict[str, Any]
+) -> dict[str, Any]:
     import weft as tf
+    from weft.lib.saved_model.files import names_of
 
     with tf.Session(graph=tf.Graph()) as session:
         tf.saved_model.loader.load(session, tags.split(","), folder)
         tensor = tf.saved_model.utils.get_tensor_from_tensor_info
+        with names_of(f'The signature "{key}"', folder):
+            fed = {name: tensor(signature.inputs[name]) for name in values}
+            fetches = {name: tensor(info) for name, info in signature.outputs.items()}
         feeds = {}
         for name, value in values.items():
-            fed = tensor(signature.inputs[name])
-            ragged = isinstance(fed, tf.RaggedTensor)
-            feeds[fed] = tf.ragged.constant_value(value, fed.dtype) if ragged else value
-        fetches = {name: tensor(info) for name, info in signature.outputs.items()}
+            ragged = isinstance(fed[name], tf.RaggedTensor)
+            feeds[fed[name]] = tf.ragged.constant_value(value, fed[name].dtype) if ragged else value
         return dict(session.run(fetches, feeds))
 
 

@@ -203,15 +203,19 @@ class CollectionReader:
         functions = proto_functions(GraphKeys.GLOBAL_VARIABLES if is_metric else key)
         values = getattr(message, kind).value
         for value in values:
-            if functions.from_proto is not None and kind == "bytes_list":
-                item = self.object(key, functions, value)
-            elif kind == "node_list":
-                item = self.graph.as_graph_element(prepend_name_scope(value, self.scope))
-            elif kind == "bytes_list":
-                item = prepend_name_scope(value, self.scope)
-            else:
-                item = value
+            try:
+                item = self.item(key, kind, functions, value)
+            except KeyError as error:
+                text = f"The collection {key!r} does not fit the graph: {error.args[0]}"
+                raise ValueError(text) from error
             self.graph.add_to_collection(key, item)
+
+    def item(self, key: str, kind: str, functions: ProtoFunctions, value: Any) -> Any:
+        if functions.from_proto is not None and kind == "bytes_list":
+            return self.object(key, functions, value)
+        if kind == "node_list":
+            return self.graph.as_graph_element(prepend_name_scope(value, self.scope))
+        return prepend_name_scope(value, self.scope) if kind == "bytes_list" else value
 
     def object(self, key: str, functions: ProtoFunctions, value: bytes) -> Any:
         from google.protobuf.message import DecodeError
@@ -229,10 +233,7 @@ class CollectionReader:
             ) from error
         if is_variable and not self.knows_trainable:
             proto.trainable = key == GraphKeys.TRAINABLE_VARIABLES
-        try:
-            item = functions.from_proto(proto, import_scope=self.scope)
-        except KeyError as error:
-            raise ValueError(f"The collection {key!r} does not fit the graph: {error}") from error
+        item = functions.from_proto(proto, import_scope=self.scope)
         if is_variable:
             self.variables[value] = item
         return item

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from weft.client.session import Session
 from weft.graph.graph import Graph
 from weft.lib.platform import tf_logging as logging
 from weft.lib.saved_model import loader
-from weft.lib.saved_model.files import read_saved_model
+from weft.lib.saved_model.files import names_of, read_saved_model
 from weft.lib.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from weft.lib.train.sessions.monitored_session import ChiefSessionCreator, MonitoredSession
 
@@ -89,16 +89,23 @@ def from_saved_model(
     """A predictor of a signature of a SavedModel, or of the tensors that are named."""
     _check_arguments(signature_def_key, signature_def, input_names, output_names)
     tags = tags or DEFAULT_TAGS
+    looked_up: AbstractContextManager[None] = nullcontext()
     if input_names is None or output_names is None:
-        signature = signature_def or _signature_of(export_dir, tags, signature_def_key)
+        signature = signature_def
+        if signature is None:
+            key = signature_def_key or DEFAULT_SERVING_SIGNATURE_DEF_KEY
+            signature = _signature_of(export_dir, tags, key)
+            looked_up = names_of(f'The signature "{key}"', export_dir)
         input_names, output_names = _names(signature)
     graph = graph or Graph()
     with graph.as_default(), ExitStack() as on_failure:
         session = Session(config=config)
         on_failure.callback(session.close)
         loader.load(session, tags.split(","), export_dir)
+        with looked_up:
+            made = SavedModelPredictor(graph, session, input_names, output_names)
         on_failure.pop_all()
-    return SavedModelPredictor(graph, session, input_names, output_names)
+    return made
 
 
 def _names(signature: Any) -> tuple[dict[str, str], ...]:
@@ -127,8 +134,7 @@ def _meta_graph_of(export_dir: Any, tags: str) -> Any:
     return found[0]
 
 
-def _signature_of(export_dir: Any, tags: str, key: str | None) -> Any:
-    key = key or DEFAULT_SERVING_SIGNATURE_DEF_KEY
+def _signature_of(export_dir: Any, tags: str, key: str) -> Any:
     signatures = _meta_graph_of(export_dir, tags).signature_def
     if key in signatures:
         return signatures[key]

@@ -11,7 +11,7 @@ Objects instead of graphs (docs/saved_model.md):
 
 save.py         object -> folder: `saved_objects.py` finds what belongs to it, `export_graph.py`
                 makes the graph that sessions use, `saved_functions.py` describes functions
-load.py         folder -> object: `restored_function.py` calls what was traced, `load_v1.py` does
-                with graphs of TensorFlow 1
+load.py         folder -> object: `object_references.py` checks the file, `restored_function.py`
+                calls what was traced, `load_v1.py` does with graphs of TensorFlow 1
 structure.py    nested values and type specs as messages
 """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from google.protobuf import text_format
@@ -40,6 +42,18 @@ def asset_path(export_dir: Any, filename: str) -> str:
             f" {filename!r}, which is not in its folder of assets",
         )  # fmt: skip
     return os.path.join(assets_dir(export_dir), filename)
+
+
+@contextmanager
+def names_of(part: str, export_dir: Any) -> Iterator[None]:
+    """Inside, names in a part of a SavedModel are looked up. InvalidArgumentError if one is not."""
+    try:
+        yield
+    except KeyError as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"{part} of the SavedModel at {compat.as_str_any(export_dir)} does not fit"
+            f" its graph: {error.args[0]}",
+        ) from None  # fmt: skip
 
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:

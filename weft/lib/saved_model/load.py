@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from weft.core import compat, nest
+from weft.core import compat, errors, nest
 from weft.core.dtypes import as_dtype
 from weft.core.shapes import TensorShape
 from weft.graph.convert import constant
@@ -22,6 +22,7 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import make_ndarray
 from weft.lib.saved_model.files import asset_path, parse_saved_model, variables_path
+from weft.lib.saved_model.object_references import check_references
 from weft.lib.saved_model.objects import (
     RestoredResource,
     SignatureMap,
@@ -57,6 +58,7 @@ def load(export_dir: Any, tags: Any = None) -> Any:
 
 
 load_v2 = load
+_MOST_NESTED = 100
 
 
 def note_version(root: Any, meta_graph: Any) -> None:
@@ -81,6 +83,7 @@ class ObjectLoader:
     def __init__(self, meta_graph: Any, export_dir: Any) -> None:
         self._meta_graph, self._export_dir = meta_graph, export_dir
         self._proto = meta_graph.object_graph_def
+        check_references(meta_graph, export_dir)
         self._library = RestoredLibrary(meta_graph)
         self._traces = {
             name: RestoredConcrete(self._library.named(name), self._library, message)
@@ -88,6 +91,7 @@ class ObjectLoader:
         }
         self._keys = checkpoint_keys(self._proto, variables_path(export_dir))
         self._objects: dict[int, Any] = {}
+        self._open: list[int] = []
         for number in range(len(self._proto.nodes)):
             self._object(number)
         for number, node in enumerate(self._proto.nodes):
@@ -122,9 +126,18 @@ class ObjectLoader:
     def _user_object(self, number: int, message: Any) -> Any:
         kind = message.identifier
         if kind == "trackable_tuple_wrapper":
-            children = sorted(self._proto.nodes[number].children, key=_position)
-            return tuple(self._object(c.node_id) for c in children if c.local_name.isdigit())
+            return self._tuple(number)
         return _CONTAINERS.get(kind, new_user_object)()
+
+    def _tuple(self, number: int) -> tuple[Any, ...]:
+        """Its elements come first, which is why it can be in none of them."""
+        if number in self._open or len(self._open) == _MOST_NESTED:
+            raise ValueError(f"The tuples of a SavedModel hold themselves: {self._open[:8]}...")
+        self._open.append(number)
+        children = sorted(self._proto.nodes[number].children, key=_position)
+        made = tuple(self._object(c.node_id) for c in children if c.local_name.isdigit())
+        self._open.pop()
+        return made
 
     def _asset(self, number: int, message: Any) -> TrackableAsset:
         file = self._meta_graph.asset_file_def[message.asset_file_def_index].filename
@@ -140,9 +153,10 @@ class ObjectLoader:
 
     def _variable(self, number: int, message: Any) -> ResourceVariable:
         if number not in self._keys:
-            raise AssertionError(
-                f"No value for the variable '{message.name}' in the checkpoint of the SavedModel."
-            )
+            raise errors.NotFoundError(
+                None, None,
+                f"No value for the variable '{message.name}' in the checkpoint of the SavedModel.",
+            )  # fmt: skip
         dtype, shape = as_dtype(message.dtype), TensorShape(message.shape)
         prefix = variables_path(self._export_dir)
 

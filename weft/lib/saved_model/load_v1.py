@@ -21,6 +21,7 @@ from weft.lib.functions.lift import UnliftableError
 from weft.lib.functions.wrap import WrappedFunction, wrap_function
 from weft.lib.saved_model import constants
 from weft.lib.saved_model.assets import get_asset_tensors
+from weft.lib.saved_model.files import names_of
 from weft.lib.saved_model.load import note_version
 from weft.lib.saved_model.loader import SavedModelLoader
 from weft.lib.saved_model.objects import SignatureMap, TrackableAsset
@@ -40,11 +41,14 @@ def load_v1(export_dir: Any, tags: Any) -> Any:
     library = RestoredLibrary(meta_graph)
     _rename(meta_graph.graph_def, library)
     wrapped = wrap_function(lambda: import_graph_def(meta_graph.graph_def, name=""), [])
-    variables = {key: list(_lifted(meta_graph, wrapped, key)) for key in _KEYS}
     root: Any = AutoTrackable()
-    _restore(meta_graph, wrapped, loader.variables_path, variables[_KEYS[0]])
-    root.asset_paths = _run_main_op(meta_graph, wrapped, export_dir, variables[_KEYS[1]])
-    root.signatures = _signatures(meta_graph, wrapped)
+    with names_of("The list of variables", export_dir):
+        variables = {key: list(_lifted(meta_graph, wrapped, key)) for key in _KEYS}
+    with names_of("The saver", export_dir):
+        _restore(meta_graph, wrapped, loader.variables_path, variables[_KEYS[0]])
+    with names_of("The main op", export_dir):
+        root.asset_paths = _run_main_op(meta_graph, wrapped, export_dir, variables[_KEYS[1]])
+    root.signatures = _signatures(meta_graph, wrapped, export_dir)
     root.variables = [each for key in _KEYS for each in variables[key]]
     root.graph, root.prune = wrapped.graph, wrapped.prune
     note_version(root, meta_graph)
@@ -178,15 +182,14 @@ def _main_op(meta_graph: Any, wrapped: WrappedFunction) -> Any:
 # ---- signatures ---------------------------------------------------------------------------------
 
 
-def _signatures(meta_graph: Any, wrapped: WrappedFunction) -> SignatureMap:
+def _signatures(meta_graph: Any, wrapped: WrappedFunction, export_dir: Any) -> SignatureMap:
     reserved = (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY)
-    return SignatureMap(
-        {
-            key: _signature(key, signature, wrapped)
-            for key, signature in meta_graph.signature_def.items()
-            if key not in reserved
-        }
-    )
+    found = {}
+    for key, signature in meta_graph.signature_def.items():
+        if key not in reserved:
+            with names_of(f'The signature "{key}"', export_dir):
+                found[key] = _signature(key, signature, wrapped)
+    return SignatureMap(found)
 
 
 def _signature(key: str, signature: Any, wrapped: WrappedFunction) -> WrappedFunction:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from weft.core import nest
+from weft.core import errors, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import Body
@@ -94,6 +94,11 @@ class RestoredConcrete(ConcreteFunction):
         tensors: Sequence[Tensor] = [] if isinstance(found, Operation) else list(found)
         if not tensors and self.structured_outputs is None:
             return found if isinstance(found, Operation) else None
+        if len(tensors) != len(self._leaves):
+            raise errors.InvalidArgumentError(
+                None, None, f"The function {self._function.name!r} of a SavedModel has"
+                f" {len(tensors)} results, of which its signature lists {len(self._leaves)}",
+            )  # fmt: skip
         self._set_shapes(tensors)
         values = iter(tensors)
         return nest.map_structure(
@@ -227,17 +232,28 @@ def _shown(args: Any, kwargs: Any) -> str:
 def _parameters(message: Any) -> inspect.Signature:
     """The parameters of the Python function; an object's own method has none for the object."""
     spec = decode(message.fullargspec)
-    names = list(spec.args)
-    defaults = [inspect.Parameter.empty] * (len(names) - len(spec.defaults or ()))
-    defaults += list(spec.defaults or ())
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    made = [inspect.Parameter(n, kind, default=d) for n, d in zip(names, defaults, strict=True)]
+    missing = [part for part in inspect.FullArgSpec._fields if not hasattr(spec, part)]
+    if missing and missing != ["annotations"]:
+        raise ValueError(f"A function of a SavedModel does not say its {', '.join(missing)}.")
+    names, values = list(spec.args), list(spec.defaults or ())
+    defaults = [_NONE] * (len(names) - len(values)) + values
+    made = [
+        _parameter("POSITIONAL_OR_KEYWORD", *each) for each in zip(names, defaults, strict=True)
+    ]
     made = made[1:] if message.is_method else made
     if spec.varargs:
-        made.append(inspect.Parameter(spec.varargs, inspect.Parameter.VAR_POSITIONAL))
+        made.append(_parameter("VAR_POSITIONAL", spec.varargs))
     for name in spec.kwonlyargs or ():
-        default = (spec.kwonlydefaults or {}).get(name, inspect.Parameter.empty)
-        made.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        made.append(_parameter("KEYWORD_ONLY", name, (spec.kwonlydefaults or {}).get(name, _NONE)))
     if spec.varkw:
-        made.append(inspect.Parameter(spec.varkw, inspect.Parameter.VAR_KEYWORD))
+        made.append(_parameter("VAR_KEYWORD", spec.varkw))
     return inspect.Signature(made)
+
+
+_NONE = inspect.Parameter.empty
+
+
+def _parameter(kind: str, name: Any, default: Any = _NONE) -> inspect.Parameter:
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise ValueError(f"A function of a SavedModel has a parameter {name!r}, which is no name.")
+    return inspect.Parameter(name, getattr(inspect.Parameter, kind), default=default)

@@ -56,6 +56,11 @@ def freeze_signature(folder: str, tags: list[str], signature: Any) -> SignatureG
             graph_def, _parts(signature.inputs), _parts(signature.outputs), signature.method_name
         )
         ends = [*frozen.output_names, *frozen.input_names]
+        missing = set(ends) - {node.name for node in graph_def.node}
+        if missing:
+            raise ValueError(
+                f"The signature names {sorted(missing)}, which are not in the graph of {folder}"
+            )
         needed = inline_calls(extract_sub_graph(graph_def, ends), graph._functions)
         _check_variables(needed)
         frozen = frozen.of(convert_variables_to_constants(session, needed, ends))
