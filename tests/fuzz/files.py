@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import struct
 import tempfile
@@ -65,6 +66,11 @@ LOADED = (
     "model = tf.saved_model.load_v2(folder + '/saved');"
     " called = lambda name, *given: getattr(model, name, print)(*given); "
 )
+REBUILD = """\
+import weft as tf
+with tf.Graph().as_default():
+    tf.keras.models.model_from_json({text!r})
+"""
 READERS = {
     "checkpoint": (
         "r = tf.train.load_checkpoint(folder + '/model');"
@@ -116,6 +122,11 @@ def program(rng: random.Random) -> str:
         kind = rng.choice(sorted(DECODERS))
         data = mutate.bytes_of(rng, _values()[kind])
         return DECODE.format(data=data, expression=rng.choice(DECODERS[kind]))
+    if rng.random() < 0.1:
+        config = json.loads(rng.choice(_configs()))
+        for _ in range(rng.choice((1, 1, 2))):
+            mutate.plain(rng, config)
+        return REBUILD.format(text=json.dumps(config))
     kind = rng.choice(sorted(READERS))
     files = dict(_folders()[kind])
     name = rng.choice(sorted(files))
@@ -179,6 +190,30 @@ def _example() -> Any:
     example.features.feature["b"].int64_list.value.extend([1, -2, 300])
     example.features.feature["c"].bytes_list.value.append(b"text")
     return example
+
+
+@lru_cache(maxsize=1)
+def _configs() -> list[str]:
+    """Models of Keras as text."""
+    layers = tf.keras.layers
+    with tf.Graph().as_default():
+        x = tf.keras.Input((8, 8, 3), name="x")
+        wide = layers.Conv2D(2, 3, padding="same", kernel_regularizer="l2", name="wide")(x)
+        both = layers.concatenate([x, layers.BatchNormalization(name="norm")(wide)], name="both")
+        pooled = layers.GlobalAveragePooling2D(name="pool")(layers.ReLU(name="relu")(both))
+        turned = layers.Bidirectional(layers.LSTM(3, return_sequences=True), name="turned")
+        made = [
+            tf.keras.Model(x, layers.Dense(2, activation="relu", name="end")(pooled)),
+            tf.keras.Sequential(
+                [
+                    layers.Embedding(10, 4, input_length=5, name="words"),
+                    turned,
+                    layers.TimeDistributed(layers.Dense(2), name="each"),
+                    layers.RNN([layers.GRUCell(2), layers.LSTMCell(3)], name="cells"),
+                ]
+            ),
+        ]
+        return [model.to_json() for model in made]
 
 
 def _tensor() -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +34,24 @@ def _change(rng: random.Random, data: bytearray) -> None:
         data[at:end] = bytes(rng.choice((0, 0x7F, 0x80, 0xFF)) for _ in range(end - at))
     else:
         data[at:at] = rng.randbytes(rng.choice((1, 4, 16)))
+
+
+# ---- plain values ------------------------------------------------------------------------------
+
+VALUES = (None, -1, 0, 2**40, 1e30, "", "nobody", [], {}, [1], {"a": 1}, True, "relu", [None], 3.5)
+
+
+def plain(rng: random.Random, value: Any) -> None:
+    """Changes something somewhere in lists and dictionaries, in place."""
+    while isinstance(value, dict | list) and value:
+        key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
+        if not isinstance(value[key], dict | list) or not value[key] or rng.random() < 0.1:
+            if rng.random() < 0.2:
+                del value[key]
+            else:
+                value[key] = copy.deepcopy(rng.choice(VALUES))
+            return
+        value = value[key]
 
 
 # ---- messages ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import marshal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,14 @@ from weft.core import flags
 from weft.core.errors import ResourceExhaustedError
 from weft.lib.keras.backend.session import clear_session
 from weft.lib.keras.engine.cloning import clone_model
+from weft.lib.keras.engine.input_layer import Input
 from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.convolutional import Conv2D
 from weft.lib.keras.layers.core import Dense
 from weft.lib.keras.layers.lambda_layer import Lambda
+from weft.lib.keras.layers.merge import add
+from weft.lib.keras.layers.normalization import BatchNormalization
 from weft.lib.keras.saving.model_config import (
     model_from_config,
     model_from_json,
@@ -241,3 +247,92 @@ def test_json_that_is_deep() -> None:
         nested = {"class_name": "TimeDistributed", "config": {"layer": nested}}
     with pytest.raises(ValueError, match="nested too deeply"):
         model_from_config(nested)
+
+
+# ---- configurations and files that do not fit ---------------------------------------------------
+
+
+def _described() -> Any:
+    x = Input((3,), name="x")
+    y = Dense(2, name="y")
+    model = Model(x, add([y(x), y(x)], name="end"))
+    return json.loads(model.to_json())
+
+
+def _layer(config: Any, name: str) -> Any:
+    return next(each for each in config["config"]["layers"] if each["name"] == name)
+
+
+def _drop(*path: Any) -> Callable[[Any], None]:
+    def edit(config: Any) -> None:
+        for key in path[:-1]:
+            config = config[key]
+        del config[path[-1]]
+
+    return edit
+
+
+def _call(*record: Any) -> Callable[[Any], None]:
+    def edit(config: Any) -> None:
+        _layer(config, "y")["inbound_nodes"][0] = [list(record)]
+
+    return edit
+
+
+def _end(*record: Any) -> Callable[[Any], None]:
+    def edit(config: Any) -> None:
+        config["config"]["output_layers"] = [list(record)]
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _drop("class_name"),
+        _drop("config", "layers"),
+        _drop("config", "input_layers"),
+        _drop("config", "output_layers"),
+        _drop("config", "layers", 0, "name"),
+        _drop("config", "layers", 0, "class_name"),
+        _drop("config", "layers", 1, "inbound_nodes"),
+        _call("nobody", 0, 0, {}),
+        _call("x", -1, 0, {}),
+        _call("x", "0", 0, {}),
+        _call("x", 0, 7, {}),
+        _call("x", 0, 0, {}, 1),
+        _call(7),
+        _end("nobody", 0, 0),
+        _end("end", 5, 0),
+        _end("end", 0, 5),
+        _end(None),
+    ],
+)
+def test_configurations_that_do_not_fit(edit: Callable[[Any], None]) -> None:
+    config = _described()
+    model_from_config(config)
+    edit(config)
+    with pytest.raises(ValueError, match="Improperly formatted model config"):
+        model_from_config(config)
+
+
+@pytest.mark.parametrize("part", ["model_weights", "model_weights/y", "model_weights/y/y/bias:0"])
+def test_files_that_lack_a_part(part: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "m.h5")
+    Sequential([Dense(2, input_shape=(3,), name="y")]).save(path)
+    with h5py.File(path, "a") as file:
+        del file[part]
+    name = part.rsplit("/", 1)[-1] if not part.endswith(":0") else "y/bias:0"
+    with pytest.raises(ValueError, match=f"The HDF5 file has no '{name}' in '/"):
+        load_model(path)
+
+
+def test_layers_of_odd_arguments() -> None:
+    with pytest.raises(ValueError, match=r"padding.*7"):
+        Conv2D(1, 1, padding=7)
+    with pytest.raises(ValueError, match=r"data_format.*7"):
+        Conv2D(1, 1, data_format=7)
+    with pytest.raises(TypeError, match="name of a layer must be a string"):
+        Dense(1, name={"a": 1})
+    with pytest.raises(ValueError, match="Invalid axis"):
+        BatchNormalization(axis=[]).build([None, 2])

@@ -110,6 +110,8 @@ class Layer(
 
     def _init_set_name(self, name: Any, zero_based: bool = True) -> None:
         base = to_snake_case(type(self).__name__)
+        if isinstance(name, (dict, list, tuple)):
+            raise TypeError(f"The name of a layer must be a string, got {name!r}")
         self._name = name or unique_object_name(base, zero_based=zero_based)
 
     # ---- what it is ----

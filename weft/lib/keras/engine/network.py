@@ -17,6 +17,7 @@ from weft.lib.keras.engine.network_saving import NetworkSaving
 from weft.lib.keras.engine.node import Node
 from weft.lib.keras.engine.topology import map_graph
 from weft.lib.keras.engine.tracking import has_weights, no_automatic_dependency_tracking
+from weft.lib.keras.utils.generic import entry
 
 _FORGOTTEN = (
     "It looks like you are subclassing `Model` and you forgot to call "
@@ -277,8 +278,8 @@ class Network(NetworkSaving, NetworkBuilding, Layer):
 
         made = network_config.Rebuilt(config, lambda data: deserialize(data, custom_objects))
         model = cls(
-            inputs=made.ends(config["input_layers"]),
-            outputs=made.ends(config["output_layers"]),
+            inputs=made.ends(entry(config, "input_layers")),
+            outputs=made.ends(entry(config, "output_layers")),
             name=config.get("name"),
         )
         layers = list(made.layers.values())

@@ -17,6 +17,7 @@ from weft.core import nest
 from weft.graph.graph import Tensor
 from weft.lib.keras.engine.history import history_of
 from weft.lib.keras.engine.topology import node_key
+from weft.lib.keras.utils.generic import entry
 from weft.lib.platform import tf_logging as logging
 
 
@@ -135,30 +136,33 @@ def _wrapped(structure: Any) -> Any:
     return structure
 
 
+def _misfit() -> ValueError:
+    return ValueError("Improperly formatted model config.")
+
+
 class Rebuilt:
     """The layers of a configuration, called as it says."""
 
     def __init__(self, config: dict[str, Any], deserialize: Callable[[Any], Any]) -> None:
         self.layers: dict[str, Any] = {}
         waiting: dict[str, list[Any]] = {}
-        for data in config["layers"]:
-            self.layers[data["name"]] = deserialize(data)
-            waiting[data["name"]] = _wrapped(data["inbound_nodes"])
+        for data in entry(config, "layers"):
+            name = entry(data, "name")
+            self.layers[name] = deserialize(data)
+            waiting[name] = _wrapped(entry(data, "inbound_nodes"))
         # A call waits until those have been made that its inputs come from.
         while any(waiting.values()):
             before = sum(len(calls) for calls in waiting.values())
             for name, calls in waiting.items():
                 waiting[name] = [call for call in calls if not self._call(name, call)]
             if sum(len(calls) for calls in waiting.values()) == before:
-                raise ValueError("Improperly formatted model config.")
+                raise _misfit()
 
     def _call(self, name: str, call: Any) -> bool:
         kwargs: dict[str, Any] = {}
         for record in nest.flatten(call):
-            if len(record.items) not in (3, 4):
-                raise ValueError("Improperly formatted model config.")
-            below, number = record.items[:2]
-            if len(self.layers[below]._inbound_nodes) <= number:
+            below, number = self._source(record)
+            if len(below._inbound_nodes) <= number:
                 return False
             if len(record.items) == 4:
                 kwargs = record.items[3]
@@ -169,9 +173,23 @@ class Rebuilt:
         self.layers[name](inputs, **nest.map_structure(self._value, _wrapped(kwargs)))
         return True
 
-    def _tensor(self, record: Record) -> Any:
-        name, number, index = record.items[:3]
-        return nest.flatten(self.layers[name]._inbound_nodes[number].output_tensors)[index]
+    def _source(self, record: Any) -> tuple[Any, int]:
+        """The layer that a record names, and the number of a call of it."""
+        if not isinstance(record, Record) or len(record.items) not in (3, 4):
+            raise _misfit()
+        name, number = record.items[:2]
+        if name not in self.layers or not isinstance(number, int) or number < 0:
+            raise _misfit()
+        return self.layers[name], number
+
+    def _tensor(self, record: Any) -> Any:
+        layer, number = self._source(record)
+        index = record.items[2]
+        calls = layer._inbound_nodes
+        tensors = nest.flatten(calls[number].output_tensors) if number < len(calls) else []
+        if not isinstance(index, int) or not 0 <= index < len(tensors):
+            raise _misfit()
+        return tensors[index]
 
     def _value(self, value: Any) -> Any:
         return self._tensor(value) if isinstance(value, Record) else value

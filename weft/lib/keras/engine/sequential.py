@@ -14,6 +14,7 @@ from weft.lib.keras.engine.network_checks import check_no_legacy_layers, input_s
 from weft.lib.keras.engine.topology import get_source_inputs
 from weft.lib.keras.engine.tracking import no_automatic_dependency_tracking
 from weft.lib.keras.engine.training import Model
+from weft.lib.keras.utils.generic import entry
 from weft.lib.platform import tf_logging as logging
 
 _ONE_OUTPUT = (
@@ -196,7 +197,7 @@ class Sequential(Model):
 
         named = isinstance(config, dict) and "name" in config
         model = cls(name=config["name"] if named else None)
-        for layer in config["layers"] if named else config:
+        for layer in entry(config, "layers") if named else config:
             model.add(deserialize(layer, custom_objects=custom_objects))
         shape = config.get("build_input_shape") if named else None
         if not model.inputs and shape:

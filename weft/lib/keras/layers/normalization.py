@@ -305,6 +305,8 @@ def _compose(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tupl
 def checked_axes(axis: Any, rank: int) -> list[int]:
     """`axis`, one or several of them, counted from the front."""
     axes = [x + rank if x < 0 else x for x in ([axis] if isinstance(axis, int) else axis)]
+    if not axes:
+        raise ValueError(f"Invalid axis: {axis}")
     for x in axes:
         if not 0 <= x < rank:
             raise ValueError(f"Invalid axis: {x}")

@@ -23,7 +23,7 @@ from weft.lib.keras.layers.rnn_states import (
 from weft.lib.keras.layers.serialization import deserialize, serialize
 from weft.lib.keras.layers.settings import name_input_shape, record
 from weft.lib.keras.layers.stacked_cells import StackedRNNCells
-from weft.lib.keras.utils.generic import has_arg
+from weft.lib.keras.utils.generic import entry, has_arg
 from weft.ops.array import shape as array_shape
 
 
@@ -287,7 +287,8 @@ class RNN(KeptStates, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        cell = entry(config, "cell")
         own = {k: v for k, v in config.items() if k not in ("cell", "num_constants")}
-        layer = cls(deserialize(config["cell"], custom_objects), **own)
+        layer = cls(deserialize(cell, custom_objects), **own)
         layer._num_constants = config.get("num_constants", 0)
         return layer

@@ -57,9 +57,10 @@ class _CellLayer(RNN):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        if config.get("implementation") == 0:
-            config = config | {"implementation": 1}
-        return cls(**config)
+        given = dict(config)
+        if given.get("implementation") == 0:
+            given["implementation"] = 1
+        return cls(**given)
 
 
 class SimpleRNN(_CellLayer):

@@ -6,7 +6,7 @@ import functools
 from typing import Any, TypeVar
 
 from weft.lib.keras.engine.base_layer import Layer
-from weft.lib.keras.utils.generic import deserialize_keras_object
+from weft.lib.keras.utils.generic import deserialize_keras_object, entry
 from weft.lib.platform.behavior import v2_behavior_enabled
 
 L = TypeVar("L", bound=Layer)
@@ -33,7 +33,7 @@ def serialize(layer: Any) -> dict[str, Any]:
 
 def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
     """The layer, or model, that a record made by `serialize` describes, with new weights."""
-    name = config["class_name"]
+    name = entry(config, "class_name")
     return deserialize_keras_object(
         {**config, "class_name": _RENAMED.get(name, name)},
         module_objects=layer_classes() | _later() | _REGISTERED,

@@ -28,7 +28,7 @@ def normalize_data_format(value: str | None) -> str:
     # The backend is built on this module.
     from weft.lib.keras.backend.config import image_data_format
 
-    data_format = (value or image_data_format()).lower()
+    data_format = str(value or image_data_format()).lower()
     if data_format not in _FORMATS:
         raise ValueError(
             'The `data_format` argument must be one of "channels_first", "channels_last". '
@@ -38,7 +38,7 @@ def normalize_data_format(value: str | None) -> str:
 
 
 def normalize_padding(value: Any) -> Any:
-    padding = value if isinstance(value, (list, tuple)) else value.lower()
+    padding = value if isinstance(value, (list, tuple)) else str(value).lower()
     if isinstance(padding, str) and padding not in ("valid", "same", "causal"):
         raise ValueError(
             'The `padding` argument must be a list/tuple or one of "valid", "same" '

@@ -14,7 +14,11 @@ from weft.lib.keras.optimizers.optimizer_v2 import OptimizerV2
 from weft.lib.keras.optimizers.rmsprop import RMSprop
 from weft.lib.keras.optimizers.sgd import SGD
 from weft.lib.keras.optimizers.tf_optimizer import TFOptimizer
-from weft.lib.keras.utils.generic import deserialize_keras_object, serialize_keras_object
+from weft.lib.keras.utils.generic import (
+    deserialize_keras_object,
+    entry,
+    serialize_keras_object,
+)
 from weft.lib.train.optimizers import optimizer as tf_train
 
 Optimizer = OptimizerV2
@@ -32,7 +36,7 @@ def serialize(optimizer: Any) -> Any:
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
     """The optimizer of a record {class_name, config}; case does not matter for Keras's own."""
-    known = config["class_name"].lower()
+    known = str(entry(config, "class_name")).lower()
     if known in _BY_NAME:
         config = {**config, "class_name": known}
     return deserialize_keras_object(config, _BY_NAME, custom_objects, "optimizer")

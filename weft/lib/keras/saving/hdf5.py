@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.lib.keras import backend as K
 from weft.lib.keras.engine.network_saving import KERAS_VERSION
+from weft.lib.keras.saving.hdf5_checks import member
 from weft.lib.keras.saving.old_weights import preprocess_weights_for_loading
 from weft.lib.keras.utils.io_utils import import_h5py
 
@@ -86,7 +87,7 @@ def save_variables(group: Any, variables: list[Any]) -> None:
 
 def load_values(group: Any) -> list[np.ndarray]:
     """The values of a group, in the order of their list."""
-    return [np.asarray(group[name]) for name in load_attributes(group, "weight_names")]
+    return [np.asarray(member(group, name)) for name in load_attributes(group, "weight_names")]
 
 
 def save_weights_to_hdf5_group(group: Any, layers: list[Any]) -> None:
@@ -108,7 +109,7 @@ def load_weights_from_hdf5_group(group: Any, layers: list[Any]) -> None:
     """Reads weights into layers, the first saved into the first, and so on."""
     having = [layer for layer in layers if layer_weights(layer)]
     names = load_attributes(group, "layer_names")
-    names = [name for name in names if load_attributes(group[name], "weight_names")]
+    names = [name for name in names if load_attributes(member(group, name), "weight_names")]
     if len(names) != len(having):
         raise ValueError(
             f"You are trying to load a weight file containing {len(names)} layers into a model "
@@ -116,7 +117,9 @@ def load_weights_from_hdf5_group(group: Any, layers: list[Any]) -> None:
         )
     pairs: list[tuple[Any, Any]] = []
     for k, (name, layer) in enumerate(zip(names, having, strict=True)):
-        values = preprocess_weights_for_loading(layer, load_values(group[name]), *_origin(group))
+        values = preprocess_weights_for_loading(
+            layer, load_values(member(group, name)), *_origin(group)
+        )
         variables = layer_weights(layer)
         if len(values) != len(variables):
             raise ValueError(
@@ -165,4 +168,4 @@ def _same_names(group: Any, layers: list[Any]) -> Iterator[tuple[int, Any, list[
     for k, name in enumerate(load_attributes(group, "layer_names")):
         for layer in layers:
             if layer.name == name:
-                yield k, layer, load_values(group[name])
+                yield k, layer, load_values(member(group, name))

@@ -28,12 +28,26 @@ def check_contained(group: Any) -> None:
     h5py = import_h5py("Reading a model")
     links: list[tuple[bytes, int]] = []
     # What is raised inside a visit gets lost in h5py.
-    group.id.links.visit(lambda name, info: links.append((name, info.type)), info=True)
+    try:
+        group.id.links.visit(lambda name, info: links.append((name, info.type)), info=True)
+    except UnicodeError as error:
+        raise ValueError(f"The HDF5 file has names that are not UTF-8: {error}") from None
     for name, kind in links:
         if kind == h5py.h5l.TYPE_HARD:
-            _check_object(h5py, name, group[name])
+            _check_object(h5py, name, member(group, name))
         elif kind != h5py.h5l.TYPE_SOFT:
             raise _elsewhere(name, "is a link to another file")
+
+
+def member(group: Any, name: Any) -> Any:
+    """A group or dataset by name. ValueError if it is not there, or cannot be read."""
+    try:
+        return group[name]
+    except (KeyError, UnicodeError) as error:
+        shown = _text(name) if isinstance(name, bytes) else name
+        raise ValueError(
+            f"The HDF5 file has no {shown!r} in {group.name!r}, or it is damaged: {error}"
+        ) from None
 
 
 def _check_object(h5py: Any, name: bytes, found: Any) -> None:

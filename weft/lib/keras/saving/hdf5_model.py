@@ -16,7 +16,7 @@ from weft.lib.keras.saving.hdf5 import (
     save_variables,
     save_weights_to_hdf5_group,
 )
-from weft.lib.keras.saving.hdf5_checks import check_contained, open_to_read
+from weft.lib.keras.saving.hdf5_checks import check_contained, member, open_to_read
 from weft.lib.keras.saving.model_config import model_from_config
 from weft.lib.keras.saving.model_text import parse_json
 from weft.lib.keras.saving.training_config import compile_arguments, is_tf_optimizer, model_metadata
@@ -59,7 +59,7 @@ def load_model_from_hdf5(filepath: Any, custom_objects: Any = None, compile: boo
         if config is None:
             raise ValueError("No model found in config file.")
         model = model_from_config(parse_json(as_text(config)), custom_objects)
-        load_weights_from_hdf5_group(file["model_weights"], model.layers)
+        load_weights_from_hdf5_group(member(file, "model_weights"), model.layers)
         if compile:
             _compile(model, file, custom_objects)
     return model
@@ -85,7 +85,7 @@ def _compile(model: Any, file: Any, custom_objects: Any) -> None:
         return
     model._make_train_function()  # which makes the variables of the optimizer
     try:
-        model.optimizer.set_weights(load_values(file["optimizer_weights"]))
+        model.optimizer.set_weights(load_values(member(file, "optimizer_weights")))
     except ValueError:
         logging.warning(
             "Error in loading the saved optimizer state. As a result, your model is starting with "

@@ -17,7 +17,7 @@ from weft.lib.keras.saving.hdf5 import (
     new_file,
     save_weights_to_hdf5_group,
 )
-from weft.lib.keras.saving.hdf5_checks import open_to_read
+from weft.lib.keras.saving.hdf5_checks import member, open_to_read
 from weft.lib.keras.utils.io_utils import import_h5py, may_write
 from weft.lib.train.checkpoint.checkpoint import CheckpointLoadStatus, ObjectSaver
 from weft.lib.train.checkpoint.management import update_checkpoint_state_internal
@@ -85,7 +85,7 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
     with open_to_read(filepath, "`load_weights` from HDF5") as file:
         group = file
         if "layer_names" not in file.attrs and "model_weights" in file:
-            group = file["model_weights"]  # of a whole model
+            group = member(file, "model_weights")  # of a whole model
         load = load_weights_from_hdf5_group_by_name if by_name else load_weights_from_hdf5_group
         load(group, model.layers)
     return None

@@ -6,8 +6,9 @@ import base64
 import binascii
 import inspect
 import marshal
+import reprlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.core.hints import hinted
@@ -85,6 +86,14 @@ def class_and_config_for_serialized_keras_object(
     if found is None:
         raise ValueError(f"Unknown {printable_module_name}: {name}")
     return found, config["config"]
+
+
+def entry(config: Any, key: str) -> Any:
+    """What a configuration says under `key`. ValueError if it says nothing."""
+    if isinstance(config, Mapping) and key in config:
+        return config[key]
+    shown = reprlib.repr(config)
+    raise ValueError(f"Improperly formatted model config: no {key!r} in {shown}")
 
 
 def deserialize_keras_object(
