@@ -54,6 +54,12 @@ def test_a_beam_that_grows_without_end_is_ended() -> None:
 
 
 LONG_DRAWS = {
+    "uniform": lambda n: tf.random_uniform(n),
+    "uniform double": lambda n: tf.random_uniform(n, dtype=tf.float64),
+    "normal": lambda n: tf.random_normal(n),
+    "normal double": lambda n: tf.random_normal(n, dtype=tf.float64),
+    "truncated": lambda n: tf.truncated_normal(n),
+    "truncated double": lambda n: tf.truncated_normal(n, dtype=tf.float64),
     "gamma": lambda n: raw.StatelessRandomGammaV2(shape=n, seed=[3, 5], alpha=2.5),
     "stateful gamma": lambda n: tf.random_gamma(n, 2.5),
     "poisson": lambda n: tf.random_poisson(3.0, n),

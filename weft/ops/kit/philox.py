@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import step_limits
 from weft.graph.by_library import by_library
 from weft.ops.kit.apart import apart
 from weft.ops.kit.packed import alternating, pack_words, unpack_words
@@ -319,15 +320,27 @@ def _(
 ) -> Array:
     size = math.prod(shape)
     count = _ceil_div(size * words, values * 4)
-    block = blocks(xp, rng, count)
-    if count <= _FEW:  # converted at once
+    if count <= step_limits.PART:
+        return _drawn(blocks(xp, rng, count), convert, words)[:size].reshape(shape)
+    found: Array = None
+    for part in step_limits.parts(count):
+        block = blocks_at(np, rng, np.arange(part.start, part.stop, dtype=np.uint64))
+        drawn = _drawn(block, convert, words).reshape(len(block[0]), -1)
+        found = np.empty((count, drawn.shape[1]), drawn.dtype) if found is None else found
+        found[part] = drawn
+    return found.reshape(-1)[:size].reshape(shape)
+
+
+def _drawn(block: Words, convert: Convert, words: int) -> Array:
+    """What `convert` makes of blocks, one after the other."""
+    if len(block[0]) <= _FEW:  # converted at once
         lanes = list(convert(np, *np.array(block).T.reshape(-1, words).T))
     else:
         lanes = [v for k in range(0, 4, words) for v in convert(np, *block[k : k + words])]
     drawn = np.empty((*lanes[0].shape, len(lanes)), lanes[0].dtype)
     for k, lane in enumerate(lanes):
         drawn[..., k] = lane
-    return drawn.reshape(-1)[:size].reshape(shape)
+    return drawn.reshape(-1)
 
 
 # ---- distributions -------------------------------------------------------------------------------
@@ -441,10 +454,26 @@ def truncated_normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) ->
     compute = np.float64 if lanes == 2 else np.float32
     groups = _ceil_div(math.prod(shape), lanes)
     first = xp.arange(groups, dtype=np.uint64) * (RESERVED * lanes // 4)
-    step = _truncated_step(xp, rng, lanes)
-    state = step(first, (0, xp.zeros((groups,), np.int32), xp.zeros((groups, lanes), compute)))
-    values = _fill_groups(xp, step, first, state, lanes)
+    values = _groups(xp, rng, first, lanes, compute)
     return values.reshape(-1)[: math.prod(shape)].reshape(shape).astype(dtype)
+
+
+@by_library
+def _groups(xp: Any, rng: Array, first: Array, lanes: int, compute: Any) -> Array:
+    """A row of acceptable values for each group, by the first of its blocks."""
+    step = _truncated_step(xp, rng, lanes)
+    empty = xp.zeros(first.shape, np.int32), xp.zeros((*first.shape, lanes), compute)
+    return _fill_groups(xp, step, first, step(first, (0, *empty)), lanes)
+
+
+@_groups.numpy
+def _(xp: Any, rng: Array, first: Array, lanes: int, compute: Any) -> Array:
+    if len(first) <= step_limits.PART:
+        return _groups.general(xp, rng, first, lanes, compute)
+    values = np.empty((len(first), lanes), compute)
+    for part in step_limits.parts(len(first)):
+        values[part] = _groups.general(xp, rng, first[part], lanes, compute)
+    return values
 
 
 def _truncated_step(xp: Any, rng: Array, lanes: int) -> Callable[[Array, Any], Any]:
