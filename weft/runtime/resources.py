@@ -18,6 +18,7 @@ from weft.core.dtypes import DType
 from weft.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from weft.core.freed_memory import keep_freed_memory
 from weft.graph.shape_fn import Dims
+from weft.runtime.devices import kinds
 
 DEFAULT_CONTAINER = "localhost"
 
@@ -111,7 +112,7 @@ class ResourceStore:
     @property
     def is_host(self) -> bool:
         """Whether programs run in the memory of the host."""
-        return self.device is None or self.device.platform == "cpu"
+        return kinds.is_host(self.device)
 
     @functools.cached_property
     def functions(self) -> dict[Any, Any]:

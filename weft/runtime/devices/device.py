@@ -10,11 +10,11 @@ from typing import Any
 
 from weft.ops.kit import process_group
 from weft.passes.devices import DeviceInfo, DeviceSet, describe
+from weft.runtime.devices import kinds
 from weft.runtime.devices.hosts import want_hosts
 from weft.runtime.devices.present import has_nvidia, may_have_accelerators
 
 LOCAL = "/job:localhost/replica:0/task:0"
-_KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def accelerators() -> tuple[tuple[str, Any], ...]:
         return ()
     from weft.runtime.xla.compile import load
 
-    found = [(_KINDS.get(d.platform.lower()), d) for d in load().local_devices()]
+    found = [(kinds.kind_of(d), d) for d in load().local_devices()]
     usable = tuple((kind, device) for kind, device in found if kind is not None)
     if not usable and not os.environ.get("JAX_PLATFORMS") and has_nvidia():
         logging.getLogger("weft").warning(

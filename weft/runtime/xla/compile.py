@@ -26,6 +26,7 @@ from weft.passes.control_flow.fold import subgraphs
 from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
 from weft.passes.regions.units import Unit
+from weft.runtime.devices import kinds
 from weft.runtime.devices.hosts import use_several_hosts
 from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
@@ -124,7 +125,7 @@ def compile_region(
     jax = load()
     info = describe(f"/device:{device.platform if device is not None else 'cpu'}:0")
     trace = Tracer(unit, cells, dict(spec.static), spec.factor, info)
-    on_host = device is None or device.platform == "cpu"
+    on_host = kinds.is_host(device)
     trace.says_done = not unit.outputs and on_host
     written = list(unit.cells.values())
     if span is None and has_collectives(unit.nodes):

@@ -26,6 +26,7 @@ from weft.passes.devices import DeviceInfo
 from weft.passes.place.cost import estimated_time
 from weft.passes.regions.units import Unit
 from weft.runtime.debug import report
+from weft.runtime.devices import kinds
 from weft.runtime.devices.huge_pages import use_huge_pages
 from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.host.codegen import Step, straight_line
@@ -118,7 +119,7 @@ class Region:
         device = store.device
         self.can_be_stopped = self.has_loops and can_overwrite(device)
         self.is_unstoppable = self.has_loops and not self.can_be_stopped
-        self.on_accelerator = device is not None and device.platform != "cpu"
+        self.on_accelerator = not kinds.is_host(device)
         self.only_moves = not self.on_accelerator and all(n.definition.hands_on for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
         # The epoch since which our variables have these shapes, and that at which we last looked.

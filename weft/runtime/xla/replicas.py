@@ -23,6 +23,7 @@ from weft.passes.client_graph import Edge, Node
 from weft.passes.regions.group import group
 from weft.passes.replicas.match import Row
 from weft.passes.replicas.step import ReplicatedStep
+from weft.runtime.devices import kinds
 from weft.runtime.host.interpret import Context, take_rng
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.xla.checks import finder_of_outside
@@ -48,7 +49,7 @@ class ReplicaSpan(Span):
     def __init__(self, devices: Sequence[Any]) -> None:
         super().__init__(load().sharding.Mesh(np.array(devices), (AXIS,)))
         self.devices = list(devices)
-        self.on_host = devices[0].platform == "cpu"
+        self.on_host = kinds.is_host(devices[0])
 
     def agree(self, bit: Any) -> Any:
         return load().lax.psum(bit.astype(np.int32), AXIS) > 0
