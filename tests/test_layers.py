@@ -76,10 +76,6 @@ RECURSION = {
         "runtime.host.interpret -> runtime.xla.compile",
         "runtime.resources -> runtime.xla.compile",
     ),
-    "a step may be run in parts, each of which is a step": (
-        "runtime.partial_run -> runtime.step",
-        "runtime.step -> runtime.partial_run",
-    ),
     "a graph that does not fold as a whole is folded in pieces, each as a whole": (
         "passes.control_flow.fold -> passes.control_flow.fold_each",
     ),

@@ -12,7 +12,8 @@ import pytest
 
 from weft.core.processes import MEMORY
 
-# Prints how many pages each of five steps, which give 128 MB, asks the system for.
+# Prints how many pages each of five steps, which give 128 MB, asks the system for. The caller has
+# what a step gives until it lets go, so that the heap takes some steps to settle.
 PROGRAM = """
 import os, resource
 import weft as tf
@@ -21,11 +22,11 @@ both = [x * 2.0, x + 1.0]
 with tf.Session() as session:
     session.run(x.initializer)
     faults = []
-    for _ in range(12):
+    for _ in range(80):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         session.run(both)
         faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-print(*faults[7:], flush=True)
+print(*faults[75:], flush=True)
 os._exit(0)
 """
 

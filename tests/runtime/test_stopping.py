@@ -11,7 +11,7 @@ import pytest
 import weft as tf
 from weft.core import errors
 from weft.core.step_limits import limits
-from weft.runtime import step
+from weft.runtime import fetched, step
 from weft.runtime.limits import deadline_scope
 from weft.runtime.xla.region import Region
 
@@ -260,18 +260,18 @@ def test_a_short_loop_runs_compiled_with_a_timeout_too(monkeypatch):
 
 
 def test_a_large_result_is_copied_in_pieces(monkeypatch):
-    monkeypatch.setattr(step, "_LARGE", 1000)
-    monkeypatch.setattr(step, "_PIECE", 1000)
+    monkeypatch.setattr(fetched, "_LARGE", 1000)
+    monkeypatch.setattr(fetched, "_PIECE", 1000)
     repeated = np.broadcast_to(np.float32(3), (1, 70, 1, 40))
-    copy = step.to_user(repeated)
+    copy = fetched.to_user(repeated)
     assert copy.flags.writeable and copy.flags.c_contiguous
     np.testing.assert_array_equal(copy, repeated)
     with deadline_scope(time.monotonic() - 1), pytest.raises(errors.DeadlineExceededError):
-        step.to_user(repeated)
+        fetched.to_user(repeated)
 
 
 def test_the_copy_of_a_result_counts_for_the_timeout(monkeypatch):
-    monkeypatch.setattr(step, "_LARGE", 1000)
+    monkeypatch.setattr(fetched, "_LARGE", 1000)
     monkeypatch.setattr(step, "to_user", lambda value: limits.check() or time.sleep(0.4))
     x = tf.constant(np.ones([2, 300], np.float32))
     with tf.Session() as sess, pytest.raises(errors.DeadlineExceededError):

@@ -27,7 +27,7 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.state.session_tensors import delete_session_tensor, device_of, get_session_tensor
 from weft.runtime.devices.device import Device
-from weft.runtime.step import to_user
+from weft.runtime.fetched import to_user
 
 PREFIX = "grpc://"
 _SECURE_PREFIX = "grpcs://"  # TLS, whatever else says so

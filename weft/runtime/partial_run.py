@@ -16,6 +16,7 @@ from weft.passes.inline import inline
 from weft.passes.pipeline import Options, finish
 from weft.passes.prune import prune
 from weft.runtime.continuation import StepContext
+from weft.runtime.fetched import to_user
 from weft.runtime.limits import in_session
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
@@ -56,9 +57,6 @@ class PartialRun:
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
     ) -> None:
-        from weft.runtime.step import to_user
-
-        self._to_user = to_user
         graph = prune(feeds, fetches, targets)
         inline(graph)
         runner.place(graph)
@@ -92,7 +90,7 @@ class PartialRun:
             wanted = [n for n, _ in edges]
             wanted += [self._take(self.targets, op.name, "fetched") for op in targets]
             self._run(self._needed(wanted))
-            return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
+            return [to_user(self.values[self.plan.slots[edge]]) for edge in edges]
 
     def _run(self, needed: set[Node]) -> None:
         """Runs nodes as their inputs allow; this thread waits if one of them must."""

@@ -32,6 +32,7 @@ from weft.passes.regions.units import Layout, Unit
 from weft.passes.resource_edges import is_cell
 from weft.runtime.continuation import NO_CONTEXT, Finish, StepContext, promised
 from weft.runtime.executor import Executor, Stop
+from weft.runtime.fetched import handed_over
 from weft.runtime.frames import DEAD
 from weft.runtime.host.interpret import HostNode, Observer, is_numeric
 from weft.runtime.host.program_call import DirectStep
@@ -123,6 +124,8 @@ class Plan:
         if not (self.nested or self.store.is_host):
             mark_for_host(self.layout.units)
             mark_fed(self.graph, self.layout.units)
+        is_step = self.store.is_host and not self.nested
+        self.handed_over = handed_over(self.graph, self.layout.units if is_step else [])
         self.nodes = self._host_nodes()
         self.has_loops = has_loops(self.nodes)
 

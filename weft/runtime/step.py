@@ -12,18 +12,14 @@ from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from weft.core import errors, flags, machine
+from weft.core import errors, flags
 from weft.core.dtypes import float16
 from weft.core.errors import raise_from
 from weft.core.exceptions import as_public
-from weft.core.step_limits import looking_up
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.kit import process_group
-from weft.ops.kit.room import check_room
 from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
@@ -35,6 +31,7 @@ from weft.runtime.debug.trace import StepTrace
 from weft.runtime.debug.watches import StepNames, StepWatch, is_watched
 from weft.runtime.devices.device import device_set, local_devices
 from weft.runtime.devices.memory import is_left_for_host
+from weft.runtime.fetched import taken, to_user
 from weft.runtime.fewer_fetches import Asked, FewerFetches, part_of
 from weft.runtime.host.interpret import with_node
 from weft.runtime.limits import RunningSteps, deadline_scope, limits
@@ -46,8 +43,6 @@ from weft.runtime.session_placement import Placer
 from weft.runtime.threads import ThreadPool
 
 _MAX_PLANS = 1024
-_LARGE = machine.large()
-_PIECE = 1 << 26  # bytes that are copied in a fraction of a second
 AnyPlan = Plan | PartitionedPlan | ReplicatedPlan | FewerFetches
 
 
@@ -146,6 +141,11 @@ class StepRunner:
         try:
             if self._far:
                 results = brought(results)
+            elif type(plan) is Plan and plan.handed_over:
+                own, places = plan.handed_over, range(len(results))
+                return [
+                    taken(results, i, own[i]) if i in own else to_user(results[i]) for i in places
+                ]
             return [*map(to_user, results)]
         except errors.FailedPreconditionError as error:
             raise located_fetch(error, plan.graph, results) from None
@@ -341,39 +341,6 @@ def brought(values: Sequence[Any]) -> list[Any]:
         if copy is not None and not is_left_for_host(value):
             copy()
     return [value if copy is None else value.__array__() for value, copy in there]
-
-
-def to_user(value: Any) -> Any:
-    """A fetched value as the caller's own: NumPy, writable, shared with nothing.
-
-    Scalars come as NumPy scalars (strings as bytes).
-    """
-    if type(value) is np.ndarray and value.ndim and value.nbytes < _LARGE:
-        return value.copy("K")
-    if isinstance(value, Variable):
-        if not value.is_reference:
-            return repr(value)  # a handle: the variable need not even hold a value
-        value = value.read()
-    if not isinstance(value, (np.ndarray, np.generic)):
-        if not hasattr(value, "__array__"):
-            return value  # a resource handle
-        value = np.asarray(value)
-    if value.ndim == 0:
-        return value[()]
-    if value.nbytes >= _LARGE:
-        check_room(value.shape, value.dtype)
-        return _copy_in_pieces(value)
-    return np.array(value)
-
-
-def _copy_in_pieces(value: np.ndarray) -> np.ndarray:
-    """A copy of many bytes; between two of its pieces the step can end."""
-    copy = np.empty(value.shape, value.dtype)
-    source, target = value.squeeze(), copy.squeeze()
-    rows = max(1, len(source) * _PIECE // value.nbytes)
-    for start in looking_up(range(0, len(source), rows)):
-        target[start : start + rows] = source[start : start + rows]
-    return copy
 
 
 def options_from(config: Any) -> Options:
