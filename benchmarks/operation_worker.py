@@ -4,7 +4,7 @@
 
 Each line on standard input is a request, each line on standard output its answer, as JSON:
 `["prepare", name]` -> null, or the error; `["sample", seconds]` -> seconds of a call: by the clock
-(median), and of all cores together (mean).
+(median), and of all cores together (mean). A call gives its results as NumPy has them, whole.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from operation_cases.networks import NETWORKS
 from operation_cases.texts import TEXTS
 
 CASES = {case.name: case for case in [*NETWORKS, *ARRAYS, *TEXTS]}
-# Of a result with more elements only the largest is fetched: copies out are not the question.
-MOST_FETCHED = 2**18
 WARM_SECONDS, WARM_CALLS = 0.6, 5
 
 Call = Callable[[], Any]
@@ -45,16 +43,11 @@ class WithGraph:
                 tensors = [tf.placeholder(tf.string, value.shape) for value in values]
             else:
                 tensors = [tf.Variable(value) for value in values]
-            made = case.compute(tf, *tensors)
-            fetches = [self._small(each) for each in made] if _several(made) else self._small(made)
+            fetches = case.compute(tf, *tensors)
             session = tf.Session()
             session.run(tf.global_variables_initializer())
             call = session.make_callable(fetches, tensors if case.fed else None)
         return (lambda: call(*values)) if case.fed else call
-
-    def _small(self, tensor: Any) -> Any:
-        is_large = tensor.shape.is_fully_defined() and tensor.shape.num_elements() > MOST_FETCHED
-        return self.tf.reduce_max(tensor) if is_large else tensor
 
 
 class WithFunctions:
@@ -64,11 +57,7 @@ class WithFunctions:
         self.library = library
 
     def prepare(self, case: Case) -> Call:
-        return self.library.prepare(self.library.FUNCTIONS[case.name], case.arrays(), MOST_FETCHED)
-
-
-def _several(made: Any) -> bool:
-    return isinstance(made, (list, tuple))
+        return self.library.prepare(self.library.FUNCTIONS[case.name], case.arrays())
 
 
 def implementation(name: str) -> Any:

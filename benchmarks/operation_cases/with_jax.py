@@ -15,16 +15,9 @@ from operation_cases.networks import CONVOLUTIONS, Convolution
 Function = Callable[..., Any]
 
 
-def prepare(function: Function, arrays: list[Any], most_fetched: int) -> Callable[[], Any]:
+def prepare(function: Function, arrays: list[Any]) -> Callable[[], Any]:
     """The function compiled, with its arguments on the device."""
-
-    def small(*given: Any) -> Any:
-        def one(made: Any) -> Any:
-            return jnp.max(made) if made.size > most_fetched else made
-
-        return jax.tree.map(one, function(*given))
-
-    compiled, held = jax.jit(small), jax.device_put(arrays)
+    compiled, held = jax.jit(function), jax.device_put(arrays)
     return lambda: jax.tree.map(np.asarray, compiled(*held))
 
 

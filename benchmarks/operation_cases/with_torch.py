@@ -13,19 +13,20 @@ from operation_cases.networks import CONVOLUTIONS, Convolution
 Function = Callable[..., Any]
 
 
-def prepare(function: Function, arrays: list[Any], most_fetched: int) -> Callable[[], Any]:
+def prepare(function: Function, arrays: list[Any]) -> Callable[[], Any]:
     """The function, with its arguments as tensors."""
     held = [torch.from_numpy(array) for array in arrays]
-
-    def one(made: Any) -> Any:
-        return (made.max() if made.numel() > most_fetched else made).numpy()
 
     def call() -> Any:
         with torch.no_grad():
             made = function(*held)
-            return [one(each) for each in made] if isinstance(made, (tuple, list)) else one(made)
+            return [each.numpy() for each in made] if _several(made) else made.numpy()
 
     return call
+
+
+def _several(made: Any) -> bool:
+    return isinstance(made, (tuple, list))
 
 
 def convolution_functions(convolution: Convolution, tasks: str) -> dict[str, Function]:
