@@ -142,11 +142,14 @@ def sides(benches: list[str], before: Path | None) -> list[Side]:
     return [now, Side("tensorflow", "tensorflow", tensorflow_env.interpreter())]
 
 
-def run_all(benches: list[str], rounds: int, measured: list[Side]) -> list[Result]:
-    """Every benchmark `rounds` times; which implementation goes first alternates."""
-    results = []
+def run_all(rows: list[Row], benches: list[str], rounds: int, measured: list[Side]) -> list[Result]:
+    """Every benchmark `rounds` times; which implementation goes first alternates.
+
+    Says the ratios of each when it has them: what is cut off later is not lost.
+    """
+    results: list[Result] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(benches) * rounds)
+        other, task = measured[-1].name, progress.add_task("", total=len(benches) * rounds)
         for bench in benches:
             for turn in range(rounds):
                 progress.update(task, description=f"{bench} {turn + 1}/{rounds}")
@@ -155,6 +158,8 @@ def run_all(benches: list[str], rounds: int, measured: list[Side]) -> list[Resul
                     side.run(bench) for side in measured[: 1 if alone else 2][:: (-1) ** turn]
                 ]
                 progress.advance(task)
+            for line in summary([row for row in rows if row.bench == bench], results, other):
+                progress.console.print(f"{line['title']}: {line['ratio']:.2f}x")
     return results
 
 
@@ -243,14 +248,14 @@ def main() -> None:
     )
     options = parser.parse_args()
     measured = sides(options.only, options.before)
-    results = run_all(options.only, options.rounds, measured)
     rows = [row for row in ROWS if row.bench in options.only]
     if options.before:
         rows = [replace(row, target=_KEPT) for row in rows if not row.is_quotient]
+    results = run_all(rows, options.only, options.rounds, measured)
     lines = summary(rows, results, measured[-1].name)
     behind = {row.bench: None for row, line in zip(rows, lines, strict=True) if not line["ok"]}
     if behind and options.again:
-        results += run_all(list(behind), options.again, measured)
+        results += run_all(rows, list(behind), options.again, measured)
         lines = summary(rows, results, measured[-1].name)
     show(lines, measured[-1].name)
     if options.json:

@@ -2,7 +2,9 @@
 
 The C library gives arrays of more than 128 KB back to the system, and gets them as new pages, all
 of which the system fills with zeros, in the next step: for an image that takes longer than decoding
-it. Once it has seen an array of 32 MB go, it keeps what is smaller; here it does so from the start.
+it, for a sum of 32 MB three times as long as adding. Once it has seen an array of 32 MB go, it
+keeps what is smaller, but not what a thread other than the first has left. Here it keeps more, of
+all threads, from the start: as much as is little on this machine.
 """
 
 from __future__ import annotations
@@ -12,11 +14,16 @@ import functools
 import os
 import sys
 
+from weft.core import machine
+
 # Parameters of mallopt.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_LARGEST_KEPT = 1 << 25  # the C library allows no more
-_MOST_KEPT = 2 * _LARGEST_KEPT
-_CHOSEN_BY_USER = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+_LEAST_KEPT, _MOST_KEPT = 1 << 25, 1 << 28  # bytes of an array
+_PART = 64  # of the free memory
+_ARRAYS = 4  # so many of the largest
+_CHOSEN_BY_USER = (
+    "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES",
+)  # fmt: skip
 
 
 @functools.cache
@@ -25,6 +32,9 @@ def keep_freed_memory() -> None:
     if not sys.platform.startswith("linux") or any(map(os.environ.get, _CHOSEN_BY_USER)):
         return
     choose = getattr(ctypes.CDLL(None), "mallopt", None)
-    if choose is not None:
-        choose(_MMAP_THRESHOLD, _LARGEST_KEPT)
-        choose(_TRIM_THRESHOLD, _MOST_KEPT)
+    if choose is None:
+        return
+    largest = min(max(machine.free() // _PART, _LEAST_KEPT), _MOST_KEPT)
+    choose(_MMAP_THRESHOLD, largest) or choose(_MMAP_THRESHOLD, _LEAST_KEPT)
+    choose(_TRIM_THRESHOLD, _ARRAYS * largest)
+    choose(_ARENA_MAX, 1)

@@ -1,11 +1,13 @@
-"""The memory of this machine."""
+"""The memory of this machine, and what kind of cores it has."""
 
 from __future__ import annotations
 
 import functools
 import os
+import platform
 from collections.abc import Iterator
 
+IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
 _FALLBACK = 1 << 33
 # Of the free memory, one part in this many is for others: threads that ask at the same time, and
 # what kernels need besides their results.
@@ -31,6 +33,16 @@ def memory() -> int:
 def large() -> int:
     """Bytes that are few next to the machine's memory: for less, `free` need not be asked."""
     return memory() // 64
+
+
+@functools.cache
+def has_avx512() -> bool:
+    """Whether its cores compute with 512 bits at once, as far as Linux says."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return any(" avx512vl " in f"{line.rstrip()} " for line in file if line[:5] == "flags")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def free() -> int:

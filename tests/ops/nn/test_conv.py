@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core import machine
 from weft.ops.nn import conv_lowering
 from weft.ops.nn.windows import window_of
 
@@ -96,12 +97,42 @@ def test_an_axis_that_windows_fill_becomes_channels(
 
 
 @pytest.mark.parametrize(
-    "batch, size, channels, expected",
-    [(8, 28, 64, "winograd"), (8, 28, 4, "xla"), (1, 7, 512, "xla"), (1, 9, 20, "xla")],
+    "batch, size, channels, on_arm, on_x86",
+    [
+        (8, 28, 256, "winograd", "winograd"),
+        (8, 28, 64, "winograd", "xla"),
+        (8, 28, 4, "xla", "xla"),
+        (1, 7, 512, "xla", "xla"),
+        (1, 9, 20, "xla", "xla"),
+    ],
 )
-def test_winograd_only_where_it_pays(batch: int, size: int, channels: int, expected: str) -> None:
+def test_winograd_only_where_it_pays(
+    batch: int, size: int, channels: int, on_arm: str, on_x86: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     window = window_of((size, size), (3, 3), (1, 1), (1, 1), "SAME")
-    assert conv_lowering.choose("forward", window, batch, channels, channels) == expected
+    for is_arm, expected in ((True, on_arm), (False, on_x86)):
+        monkeypatch.setattr(machine, "IS_ARM", is_arm)
+        assert conv_lowering.choose("forward", window, batch, channels, channels) == expected
+
+
+@pytest.mark.parametrize(
+    "task, batch, channels, stride, expected",
+    [
+        ("filter", 1, 64, 1, "winograd"),
+        ("filter", 4, 64, 2, "patches"),
+        ("filter", 32, 64, 1, "xla"),
+        ("input", 32, 3, 1, "patches"),
+        ("input", 32, 64, 1, "xla"),
+        ("input", 32, 64, 2, "patches"),
+        ("forward", 32, 64, 2, "xla"),
+    ],
+)
+def test_on_x86_products_replace_what_xla_is_slow_at(
+    task: str, batch: int, channels: int, stride: int, expected: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(machine, "IS_ARM", False)
+    window = window_of((28, 28), (3, 3), (stride, stride), (1, 1), "SAME")
+    assert conv_lowering.choose(task, window, batch, channels, 64) == expected
 
 
 @pytest.mark.parametrize("stride", [1, 2])

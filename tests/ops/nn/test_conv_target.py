@@ -9,8 +9,8 @@ from weft.ops.nn.windows import Window
 
 
 def _operations(platform: str) -> set[str]:
-    window = Window((3, 3), (1, 1), (1, 1), (1, 1), (56, 56), (56, 56))
-    x, w = jnp.ones([8, 56, 56, 64]), jnp.ones([3, 3, 64, 64])
+    window = Window((3, 3), (1, 1), (1, 1), (1, 1), (28, 28), (28, 28))
+    x, w = jnp.ones([8, 28, 28, 256]), jnp.ones([3, 3, 256, 256])
     with tracing_for(platform):
         made = jax.make_jaxpr(lambda x, w: convolve(x, w, window))(x, w)
     return {equation.primitive.name for equation in made.eqns}

@@ -1,10 +1,11 @@
 """How a convolution is carried out on each type of device.
 
 Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
-gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On the CPU that one
-uses a single core for up to 64 output channels and is several times slower still for the gradient
-of the filter, so there heavy convolutions become matrix products: at once (1x1 windows, windows as
-large as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
+gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On ARM's CPUs it uses
+a single core for up to 64 output channels and is several times slower still for the gradient of the
+filter, as it is on x86 for few images. There heavy convolutions become matrix products: at once
+(1x1 windows, windows as large as the image), of Winograd tiles, or of patches, whichever `choose`
+finds cheapest.
 `benchmarks/bench_convolution.py` measures them against each other.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from weft.core import machine
 from weft.ops.kit.target import target_platform
 from weft.ops.nn import winograd
 from weft.ops.nn.windows import Ints, Window, fit, spread, taps
@@ -133,6 +135,7 @@ MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
 TILE = 4  # outputs per Winograd tile and axis
 LIGHT = 2**24  # multiplications up to which nothing is worth more than XLA's 20 ms to compile
 MOST_PATCHES = 2**26  # numbers in an array of patches; more would not pay for their memory
+FEW_IMAGES = 8
 
 
 def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
@@ -142,19 +145,29 @@ def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
     positions = batch * math.prod(window.output)
     if positions * math.prod(window.size) * c * o < LIGHT:
         return XLA
-    if _worth_winograd(window, batch, c, o):
+    # On x86, XLA's is at its worst where few images are all there is to add up over.
+    prefers_xla = not machine.IS_ARM and not (task == "filter" and batch < FEW_IMAGES)
+    if _worth_winograd(window, batch, c, o, 100 if prefers_xla else 10):
         return WINOGRAD
     if len(window.size) != 2:
         return PATCHES if task == "filter" and c >= 8 else XLA
-    return PATCHES if _worth_patches(task, window, positions, c, o) else XLA
+    fits = positions * window.size[1] * c <= MOST_PATCHES
+    worth = _worth_patches_on_x86 if prefers_xla else _worth_patches
+    return PATCHES if fits and worth(task, window, positions, c, o) else XLA
 
 
-def _worth_winograd(window: Window, batch: int, c: int, o: int) -> bool:
+def _worth_winograd(window: Window, batch: int, c: int, o: int, least: int) -> bool:
+    """Whether it saves more products than its transforms cost, `least` of them for each number."""
     if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
         return False
-    # The transforms must not cost as much as the products, nor be mostly that of the filters.
+    # Nor should the transforms be mostly that of the filters.
     tiles = batch * math.prod(-(-n // TILE) for n in window.output)
-    return c * o >= 10 * (c + o) and 3 * tiles >= min(c, o)
+    return c * o >= least * (c + o) and 4 * tiles >= min(c, o)
+
+
+def _worth_patches_on_x86(task: str, window: Window, positions: int, c: int, o: int) -> bool:
+    """XLA's own convolution uses all cores there, but not for the gradient of a few channels."""
+    return task == "input" and o > 1 and (c <= 8 or max(window.stride) > 1)
 
 
 def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) -> bool:
@@ -163,8 +176,6 @@ def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) ->
     XLA's uses them all only with many output channels for the positions there are, and is at its
     worst for the gradient of the filter.
     """
-    if positions * window.size[1] * c > MOST_PATCHES:
-        return False
     if task == "filter":
         return c > 1 and o >= 8
     inner, outer = (c, o) if task == "forward" else (o, c)
