@@ -40,3 +40,46 @@ def test_odd_numbers_wherever_they_are(sess, odd, place):
     sess.run(x.initializer)
     for _ in range(3):
         np.testing.assert_array_equal(sess.run(found), [value.max(), value.min()])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, tf.bfloat16.as_numpy_dtype])
+@pytest.mark.parametrize("shape", [(4, 6), (300, 512), (300, 511), (8, 200, 64)])
+@pytest.mark.parametrize("keepdims", [True, False])
+def test_a_nan_is_the_extreme_of_what_it_lies_in(sess, dtype, shape, keepdims):
+    value = _values(shape, np.dtype(np.float32)).astype(dtype)
+    value[1, 2], value[3, -1] = np.nan, -np.nan
+    wide, x = value.astype(np.float64), tf.Variable(value)
+    every = [None, *range(len(shape)), (0, len(shape) - 1)]
+    reductions = (tf.reduce_max, np.max), (tf.reduce_min, np.min)
+    found = [[f(x, axis, keepdims=keepdims) for axis in every] for f, _ in reductions]
+    sess.run(x.initializer)
+    for _ in range(3):
+        for had, (_, wanted) in zip(sess.run(found), reductions, strict=True):
+            for have, axis in zip(had, every, strict=True):
+                expected = wanted(wide, axis=axis, keepdims=keepdims)
+                np.testing.assert_array_equal(np.asarray(have, np.float64), expected)
+
+
+CHANGES = {
+    "abs": tf.abs,
+    "square": tf.square,
+    "relu": tf.nn.relu,
+    "relu6": tf.nn.relu6,
+    "maximum": lambda x: tf.maximum(x, 0.5),
+    "minimum": lambda x: tf.minimum(0.5, x),
+    "clip": lambda x: tf.clip_by_value(x, -1.0, 1.0),
+    "integers": lambda x: tf.maximum(x, tf.cast(tf.maximum(tf.cast(x > 0, tf.int32), 0), x.dtype)),
+}
+REDUCTIONS = {"max": tf.reduce_max, "min": tf.reduce_min, "sum": tf.reduce_sum}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("reduction", [*REDUCTIONS, "mean"])
+def test_a_nan_that_is_computed_on_the_way_is_kept(sess, change, reduction):
+    value = _values((256, 1024), np.dtype(np.float32))
+    value[3, 5] = np.nan
+    x = tf.Variable(value)
+    found = (REDUCTIONS | {"mean": tf.reduce_mean})[reduction](CHANGES[change](x), 1)
+    sess.run(x.initializer)
+    for _ in range(3):
+        np.testing.assert_array_equal(np.isnan(sess.run(found)), np.arange(256) == 3)

@@ -52,6 +52,13 @@ def _read(xp: Any, images: Any, y: Any, x: Any, finite: Any, outside: Any = 0) -
     return xp.where(inside[..., None], found, xp.asarray(outside).astype(images.dtype))
 
 
+def _between(before: Any, after: Any, whole: Any, at: Any) -> Any:
+    """What lies between two values, to the last bit: of whole pixels fractions are cut off."""
+    shares = (whole + 1 - at, at - whole)
+    nearer, farther = (share[..., None].astype(np.float64) for share in shares)
+    return (nearer * before + farther * after).astype(F)
+
+
 def _transformed(
     xp: Any,
     images: Any,
@@ -77,8 +84,8 @@ def _transformed(
     for row in (top, top + 1):
         before = _read(xp, images, row, left, finite, outside).astype(F)
         after = _read(xp, images, row, left + 1, finite, outside).astype(F)
-        lines.append((left + 1 - x)[..., None] * before + (x - left)[..., None] * after)
-    found = (top + 1 - y)[..., None] * lines[0] + (y - top)[..., None] * lines[1]
+        lines.append(_between(before, after, left, x))
+    found = _between(lines[0], lines[1], top, y)
     return xp.where(finite[..., None], found, xp.asarray(outside).astype(F)).astype(images.dtype)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, machine
 from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
@@ -137,11 +137,11 @@ def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
 
 
 def _largest(xp: Any, x: Array, **along: Any) -> Array:
-    return xp.max(_fewer(xp, x, "max", **along), **along, initial=_edge(x.dtype, low=True))
+    return _extreme(xp, x, "max", **along)
 
 
 def _smallest(xp: Any, x: Array, **along: Any) -> Array:
-    return xp.min(_fewer(xp, x, "min", **along), **along, initial=_edge(x.dtype, low=False))
+    return _extreme(xp, x, "min", **along)
 
 
 # Elements of an array, and of the extremes of it that a program for a CPU finds side by side: one
@@ -150,20 +150,50 @@ _MANY, _LANES = 1 << 16, 16
 
 
 @by_library
-def _fewer(xp: Any, x: Array, extreme: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
-    """An array of as many axes with the same extreme, if it is sought among all of many."""
-    if len(axis) < x.ndim or x.size < _MANY or x.size % _LANES or target_platform() != "cpu":
-        return x
+def _extreme(xp: Any, x: Array, name: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    if target_platform() == "cpu" and x.size:
+        if not (machine.IS_ARM or is_integer(x)):
+            return _extreme_or_nan(xp, x, name, axis, keepdims)
+        if len(axis) == x.ndim and x.size >= _MANY and x.size % _LANES == 0:
+            found = _apart(getattr(xp, name)(x.reshape(-1, _LANES), axis=0))
+            x = found.reshape(*[1] * (x.ndim - 1), _LANES)
+    edge = _edge(x.dtype, name == "max")
+    return getattr(xp, name)(x, axis=axis, keepdims=keepdims, initial=edge)
+
+
+@_extreme.numpy
+def _(xp: Any, x: Array, name: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    edge = _edge(x.dtype, name == "max")
+    return getattr(xp, name)(x, axis=axis, keepdims=keepdims, initial=edge)
+
+
+def _extreme_or_nan(xp: Any, x: Array, name: str, axis: tuple[int, ...], keepdims: bool) -> Array:
+    """NaN where there is one: the library that XLA leaves this to on x86 passes it over."""
     from jax import lax
 
-    found = getattr(xp, extreme)(x.reshape(-1, _LANES), axis=0)
-    kept: Any = lax.optimization_barrier(found)  # type: ignore[no-untyped-call]
-    return kept.reshape(*[1] * (x.ndim - 1), _LANES)
+    def of_two(a: Array, b: Array) -> Array:
+        return lax.select(((a > b) if name == "max" else (a < b)) | (a != a), a, b)
+
+    def reduced(x: Array, axes: tuple[int, ...]) -> Array:
+        return lax.reduce(x, _edge(x.dtype, name == "max"), of_two, axes)
+
+    kept = [1 if i in axis else n for i, n in enumerate(x.shape)]
+    if len(axis) == x.ndim:
+        x, axis = x.reshape(-1), (0,)
+    if x.size >= _MANY and x.ndim - 1 in axis and x.shape[-1] % _LANES == 0:
+        found = _apart(reduced(x.reshape(*x.shape[:-1], -1, _LANES), axis))
+        found = reduced(found, (found.ndim - 1,))
+    else:
+        found = reduced(x, axis)
+    return found.reshape(kept) if keepdims else found
 
 
-@_fewer.numpy
-def _(xp: Any, x: Array, extreme: str, *, axis: tuple[int, ...], keepdims: bool) -> Array:
-    return x
+def _apart(x: Array) -> Array:
+    """Keeps XLA from making one reduction of two."""
+    from jax import lax
+
+    kept: Any = lax.optimization_barrier(x)  # type: ignore[no-untyped-call]
+    return kept
 
 
 def _edge(dtype: np.dtype, low: bool) -> Any:

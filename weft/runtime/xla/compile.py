@@ -29,7 +29,7 @@ from weft.runtime.devices import kinds
 from weft.runtime.devices.hosts import use_several_hosts
 from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
-from weft.runtime.xla import haste, processes
+from weft.runtime.xla import haste, nans, processes
 from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
@@ -159,7 +159,7 @@ def compile_region(
         if (trace.objects.guessed or leaves_as_they_were or is_mixed_up) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
             traced = _traced(jax.jit(whole, keep_unused=span is not None), trace, args)
-        lowered = traced.lower()
+        lowered = traced.lower(**(nans.lowering() if on_host else {}))
         if on_host:
             compute_once(lowered.compiler_ir())
         try:
@@ -300,8 +300,10 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
             raise error
     if not is_countable(traced.jaxpr):
         raise largest.error()
-    options = haste.options(traced.jaxpr) if jax.default_backend() == "cpu" else None
-    return guarded(_compiled(traced.lower(), options), largest)
+    on_host = jax.default_backend() == "cpu"
+    options = haste.options(traced.jaxpr) if on_host else None
+    lowered = traced.lower(**(nans.lowering() if on_host else {}))
+    return guarded(_compiled(lowered, options), largest)
 
 
 def _compiled_between_processes(run: Callable[..., Any], specs: Sequence[Any]) -> Any:
