@@ -21,17 +21,28 @@ def lowering() -> dict[str, Any]:
     from jax import lax
     from jax._src.interpreters import mlir
 
-    rules: Any = tuple(
-        (of_two, mlir.lower_fun(functools.partial(_choose, is_it), multiple_results=False))
-        for of_two, is_it in ((lax.max_p, lax.gt), (lax.min_p, lax.lt))
+    rules: Any = (
+        (lax.max_p, _rule(lax.gt, mlir.max_hlo)),
+        (lax.min_p, _rule(lax.lt, mlir.min_hlo)),
     )
     return {"_private_parameters": mlir.LoweringParameters(override_lowering_rules=rules)}
 
 
-def _choose(is_it: Callable[[Any, Any], Any], a: Any, b: Any, **_: Any) -> Any:
-    """One of two, by a comparison; the first also if it is NaN."""
+def _rule(is_it: Callable[[Any, Any], Any], of_numbers: Callable[[Any, Any], Any]) -> Any:
+    """How a maximum or minimum is lowered. One of two numbers stays: processes reduce by it."""
     import jax.numpy as jnp
     from jax import lax
+    from jax._src.interpreters import mlir
 
-    a, b = jnp.broadcast_arrays(a, b)
-    return lax.select(lax.bitwise_or(is_it(a, b), lax.ne(a, a)), a, b)
+    def choose(a: Any, b: Any, **_: Any) -> Any:
+        a, b = jnp.broadcast_arrays(a, b)
+        return lax.select(lax.bitwise_or(is_it(a, b), lax.ne(a, a)), a, b)
+
+    of_arrays = mlir.lower_fun(choose, multiple_results=False)
+
+    def rule(context: Any, a: Any, b: Any, **settings: Any) -> Any:
+        if any(each.shape for each in context.avals_in):
+            return of_arrays(context, a, b, **settings)
+        return [of_numbers(a, b)]
+
+    return rule
