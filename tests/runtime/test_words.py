@@ -125,7 +125,9 @@ if os.environ.get("LOGS"):
     logging.basicConfig(level=logging.DEBUG)
 import numpy as np, weft as tf
 x = tf.placeholder(tf.float32, [None, 300])
-y = tf.reduce_sum(tf.matmul(x, x, transpose_b=True) + 1.0)
+y = tf.reduce_sum(tf.tanh(tf.matmul(x, x, transpose_b=True)) + 1.0)
+for _ in range(8):  # enough to compile that the program is worth keeping
+    y = tf.reduce_sum(tf.tanh(tf.matmul(x, x * y)) + tf.exp(y))
 with tf.Session() as session:
     for _ in range(3):
         session.run(y, {x: np.ones([300, 300])})
