@@ -29,6 +29,7 @@ from weft.core import dtypes, errors
 from weft.graph import kernel_call
 from weft.graph.op_def import REGISTRY, raw
 from weft.runtime.xla import haste
+from weft.runtime.xla.options import compile_with
 
 
 @lru_cache(maxsize=1)
@@ -286,7 +287,7 @@ def compile_samples(samples: list[Sample]) -> dict[str, Any]:
 
     with jax.enable_x64(True):
         with jax.default_matmul_precision("highest"):
-            executable = jax.jit(program).lower(arguments).compile(haste.AT_ONCE)
+            executable = compile_with(jax.jit(program).lower(arguments), haste.AT_ONCE)
         found = executable(arguments)
         return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 

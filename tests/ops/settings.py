@@ -17,6 +17,7 @@ from tests.ops.sample import Sample, dtype_name, is_arg
 from weft.core import dtypes, flags
 from weft.graph.op_def import REGISTRY
 from weft.runtime.xla import compile, haste, region
+from weft.runtime.xla.options import compile_with
 
 Tensors = Sequence[Any]
 
@@ -165,7 +166,7 @@ def all_compiled() -> Iterator[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(region, "CALL_COST", -1e9)
         patch.setattr(region.Region, "_run_hot", noted)
-        patch.setattr(compile, "_compiled", lambda lowered, _=None: lowered.compile(haste.AT_ONCE))
+        patch.setattr(compile, "_compiled", lambda low, _=None: compile_with(low, haste.AT_ONCE))
         yield refused
 
 

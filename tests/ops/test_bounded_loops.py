@@ -53,6 +53,14 @@ def test_a_beam_that_grows_without_end_is_ended() -> None:
         session.run(decoded.log_probability)
 
 
+@pytest.mark.parametrize("search", [raw.LowerBound, raw.UpperBound])
+def test_rows_without_elements_are_not_gone_through(search: Any) -> None:
+    rows = np.empty([2**40, 0], np.int32)
+    given = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+    found = search(sorted_inputs=given[0], values=given[1])
+    assert run(found, dict.fromkeys(given, rows)).shape == rows.shape
+
+
 LONG_DRAWS = {
     "uniform": lambda n: tf.random_uniform(n),
     "uniform double": lambda n: tf.random_uniform(n, dtype=tf.float64),

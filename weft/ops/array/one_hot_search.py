@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
@@ -132,8 +133,11 @@ def _search_rows(xp: Any, rows: Any, values: Any, side: Any) -> Any:
 
 @_search_rows.numpy
 def _(xp: Any, rows: Any, values: Any, side: Any) -> Any:
-    found = [np.searchsorted(*pair, side=side) for pair in zip(rows, values, strict=True)]
-    return np.array(found, np.int64).reshape(values.shape)
+    found = np.empty(values.shape, np.int64)
+    if values.size:  # of rows that are empty there may be any number
+        for at in long(range(len(rows))):
+            found[at] = np.searchsorted(rows[at], values[at], side=side)
+    return found
 
 
 @op(

@@ -35,6 +35,7 @@ from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.names import PROFILE, named, note_program
+from weft.runtime.xla.options import Options, compile_with
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.span import Span
 from weft.runtime.xla.traced_state import SWITCH_SIZE
@@ -214,12 +215,12 @@ def _check_loops(unit: Unit, executable: Any) -> None:
         raise NotCompilable(loop, "more room than the machine has memory")
 
 
-def _device_options() -> haste.Options | None:
+def _device_options() -> Options | None:
     """How XLA compiles for an accelerator, where not as it does by itself."""
     return {"xla_gpu_graph_min_graph_size": _MOST_KERNELS} if PROFILE.is_on else None
 
 
-def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> haste.Options | None:
+def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> Options | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats, its own convolutions take up to a third less time than those of the library it
@@ -238,18 +239,16 @@ def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> haste.Options | 
     return found or None
 
 
-def _compiled(lowered: Any, options: haste.Options | None = None) -> Any:
+def _compiled(lowered: Any, options: Options | None = None) -> Any:
     """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
     for _ in range(_ASSEMBLER_ATTEMPTS):
         try:
-            return interruptible(lambda: lowered.compile(compiler_options=options))
+            return interruptible(lambda: compile_with(lowered, options))
         except Exception as error:
-            if options and "No such compile option" in str(error):
-                return _compiled(lowered)
             if "Failed to launch ptxas" not in str(error):
                 raise
             time.sleep(0.1)
-    return interruptible(lambda: lowered.compile(compiler_options=options))
+    return interruptible(lambda: compile_with(lowered, options))
 
 
 def _precision(jax: Any) -> Any:

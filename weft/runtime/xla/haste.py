@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-Options = dict[str, str | bool | int]
+from weft.runtime.xla.options import Options
 
 # Elements that the operations of a program read and make, a product's counted each time.
 LIGHT = 2**13
