@@ -38,16 +38,6 @@ def test_only_what_is_unknown_is_left_out() -> None:
     assert program.asked[-1] is None
 
 
-def test_what_takes_the_place_of_an_option() -> None:
-    old, new = Lowered("xla_cpu_use_fusion_emitters"), Lowered("xla_disable_hlo_passes")
-    for program in (old, new):
-        options.compile_with(program, {"xla_cpu_use_fusion_emitters": False})
-    assert old.asked == [{"xla_cpu_use_fusion_emitters": False}]
-    assert new.asked[1:] == [{"xla_disable_hlo_passes": "fusion,fusion-wrapper"}]
-    options.compile_with(neither := Lowered(), {"xla_cpu_use_fusion_emitters": False})
-    assert neither.asked[-1] is None
-
-
 def test_other_errors_are_not_asked_again() -> None:
     class Broken(Lowered):
         def compile(self, compiler_options: Any) -> str:
