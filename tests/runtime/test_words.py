@@ -140,7 +140,8 @@ def complaints(tmp_path: Path, **environment: str) -> list[str]:
     """The lines a program writes to its standard error."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("WEFT_", "TF_CPP", "JAX_"))}
     given = kept | {"WEFT_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)} | environment
-    command = [sys.executable, "-W", "always", "-c", PROGRAM]
+    own = "ignore:This process:DeprecationWarning"  # Python's word on threads that a fork leaves
+    command = [sys.executable, "-W", "always", "-W", own, "-c", PROGRAM]
     done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
     return done.stderr.splitlines()
 
