@@ -157,7 +157,7 @@ SAMPLES = [
     Sample("DecodePaddedRaw", s(["abcd"]), i32(3), out_type="int16"),
     Sample("DecodeCompressed", s([zlib.compress(b"hello" * 9), zlib.compress(b"")]),
            compression_type="ZLIB"),
-    Sample("DecodeCompressed", s([zlib.compress(b"hello" * 9, wbits=31)]), compression_type="GZIP"),
+    Sample("DecodeCompressed", s([zlib.compress(b"hello" * 9, 9, 31)]), compression_type="GZIP"),
     Sample("DecodeCompressed", s(["as it is"])),
     Sample("DecodeCompressed", s(["x"]), compression_type="LZ"),
 ]  # fmt: skip
