@@ -38,7 +38,7 @@ SAME_EVERYWHERE = {
     "product": lambda values: reduce(np.multiply, [v + 1 for v in values]),
     "most": lambda values: values[-1],
     "least": lambda values: values[0],
-    "whole": lambda values: np.fix(whole(values) / SIZE),
+    "whole": lambda values: np.trunc(whole(values) / SIZE),
     "half": sum,
     "gather": lambda values: np.concatenate([v + means(values) for v in values]),
     "sum": sum,
