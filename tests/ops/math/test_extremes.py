@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core import machine
+from weft.runtime.xla import compile, nans, region
 
 SHAPES = [(1 << 16,), (2, 1 << 16), (300, 17, 16), (65_537,), (100_003, 3)]
 
@@ -83,3 +85,23 @@ def test_a_nan_that_is_computed_on_the_way_is_kept(sess, change, reduction):
     sess.run(x.initializer)
     for _ in range(3):
         np.testing.assert_array_equal(np.isnan(sess.run(found)), np.arange(256) == 3)
+
+
+@pytest.mark.parametrize("width", [300, 2000])  # below and above what is cut off before a sum
+def test_only_extremes_that_are_added_up_become_choices(sess, monkeypatch, width):
+    changed = []
+    monkeypatch.setattr(compile, "keep_nans", lambda m: changed.append(nans.keep_nans(m)))
+    monkeypatch.setattr(region, "CALL_COST", -1e9)
+    monkeypatch.setattr(machine, "IS_ARM", False)
+    x, w = tf.placeholder(tf.float32, [100, width]), tf.Variable(np.ones([width, 4], np.float32))
+    hidden = tf.nn.relu(x)
+    found = [tf.matmul(hidden, w), tf.reduce_sum(tf.nn.relu(x - 1.0) * 2.0, 1)]
+    sess.run(w.initializer)
+    value = _values((100, width), np.dtype(np.float32))
+    value[7, 8] = np.nan
+    for _ in range(3):
+        for have in sess.run(found, {x: value}):
+            np.testing.assert_array_equal(
+                np.isnan(have).reshape(100, -1)[:, 0], np.arange(100) == 7
+            )
+    assert changed == [1]

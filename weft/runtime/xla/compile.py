@@ -29,12 +29,13 @@ from weft.runtime.devices import kinds
 from weft.runtime.devices.hosts import use_several_hosts
 from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
-from weft.runtime.xla import haste, nans, processes
+from weft.runtime.xla import haste, processes
 from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.names import PROFILE, named, note_program
+from weft.runtime.xla.nans import keep_nans
 from weft.runtime.xla.options import Options, compile_with
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.span import Span
@@ -160,9 +161,10 @@ def compile_region(
         if (trace.objects.guessed or leaves_as_they_were or is_mixed_up) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
             traced = _traced(jax.jit(whole, keep_unused=span is not None), trace, args)
-        lowered = traced.lower(**(nans.lowering() if on_host else {}))
+        lowered = traced.lower()
         if on_host:
             compute_once(lowered.compiler_ir())
+            keep_nans(lowered.compiler_ir())
         try:
             options = _host_options(spec, span, traced.jaxpr) if on_host else _device_options()
             executable = _compiled(lowered, options)
@@ -301,7 +303,9 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
         raise largest.error()
     on_host = jax.default_backend() == "cpu"
     options = haste.options(traced.jaxpr) if on_host else None
-    lowered = traced.lower(**(nans.lowering() if on_host else {}))
+    lowered = traced.lower()
+    if on_host:
+        keep_nans(lowered.compiler_ir())
     return guarded(_compiled(lowered, options), largest)
 
 

@@ -25,7 +25,7 @@ MOST_AGAIN = 16
 _SHORT = 100
 
 # What has a kernel of its own.
-_APART = frozenset(
+APART = frozenset(
     "dot dot_general convolution reduce reduce_window scatter select_and_scatter sort fft while if"
     " case custom_call dynamic_update_slice rng rng_bit_generator cholesky triangular_solve return"
     " batch_norm_inference batch_norm_training batch_norm_grad optimization_barrier".split()
@@ -44,6 +44,8 @@ _PRODUCTS = frozenset(("dot", "dot_general"))
 _NARROW = frozenset("i8 ui8 i16 ui16".split())
 # What only says where elements are.
 _PLACES = frozenset("constant broadcast_in_dim reshape iota return".split())
+
+_HOW = "mhlo.frontend_attributes"
 
 # "apart", "dear", "cheap" or "free", and which operations make its operands.
 Step = tuple[str, Sequence[int]]
@@ -99,7 +101,7 @@ def compute_once(module: Any) -> int:
     sizes = {name: len(f.regions[0].blocks[0].operations) for name, f in functions.items()}
     count = 0
     for function in functions.values():
-        for block in _blocks(function):
+        for block in blocks(function):
             _leave_apart(block)
             if len(block.operations) >= _SHORT:
                 count += _cut_block(module, block, apart, keepers)
@@ -118,7 +120,7 @@ def _leave_apart(block: Any) -> None:
                 _stay(operation)
 
 
-def _blocks(operation: Any) -> list[Any]:
+def blocks(operation: Any) -> list[Any]:
     """The blocks inside an operation, however deep; kernels' own little functions left out."""
     found = []
     for region in operation.regions:
@@ -128,16 +130,16 @@ def _blocks(operation: Any) -> list[Any]:
                 found.append(block)
             for inner in operations:
                 if len(inner.operation.regions):
-                    found += _blocks(inner.operation)
+                    found += blocks(inner.operation)
     return found
 
 
 def _has_apart(function: Any) -> bool:
     body = function.regions[0].blocks[0].operations
-    return any(_name(o.operation) in _APART - {"return"} for o in body)
+    return any(op_name(o.operation) in APART - {"return"} for o in body)
 
 
-def _name(operation: Any) -> str:
+def op_name(operation: Any) -> str:
     name: str = operation.name
     return name.rpartition(".")[2]
 
@@ -158,10 +160,10 @@ def _cut_block(module: Any, block: Any, apart: set[str], keepers: dict[Any, str]
 
 
 def _kind(operation: Any, sources: list[str], apart: set[str]) -> str:
-    name = _name(operation)
+    name = op_name(operation)
     if name == "reduce" and not len(operation.attributes["dimensions"]):
         return "cheap"  # a sum over no dimension, as gradients of broadcasts may be
-    if name in _APART:
+    if name in APART:
         return "apart"
     if name == "call":
         return "apart" if operation.attributes["callee"].value in apart else "cheap"
@@ -179,7 +181,7 @@ def _cut_before_reductions(
     maker = {result: i for i, o in enumerate(operations) for result in o.results}
     found: set[int] = set()
     for operation in operations:
-        if _name(operation) == "reduce" and len(operation.results) == 1:
+        if op_name(operation) == "reduce" and len(operation.results) == 1:
             last = _made_by(operations, maker, operation.operands[0])
             if last is not None and _elements(operation.operands[0]) >= _LARGE:
                 if _is_long(operations, maker, last, apart, sizes):
@@ -196,7 +198,7 @@ def _made_by(operations: Sequence[Any], maker: dict[Any, int], value: Any) -> in
     memory, and what rows have in common, are harder to see.
     """
     last: int | None = maker.get(value)
-    while last is not None and _name(operations[last]) == "reshape":
+    while last is not None and op_name(operations[last]) == "reshape":
         last = maker.get(operations[last].operands[0])
     return last
 
@@ -213,7 +215,7 @@ def _is_long(
     seen, waiting, count = {last}, [last], 0
     while waiting and count <= _FEW:
         operation = operations[waiting.pop()]
-        if _name(operation) in _PRODUCTS:
+        if op_name(operation) in _PRODUCTS:
             return True
         if _kind(operation, [], apart) == "apart":
             continue
@@ -226,7 +228,7 @@ def _is_long(
 
 def _steps(operation: Any, sizes: dict[str, int]) -> int:
     """How many operations on elements this one counts for."""
-    name = _name(operation)
+    name = op_name(operation)
     if name == "call":
         return sizes[operation.attributes["callee"].value]
     if name == "convert" and str(operation.operands[0].type.element_type) in _NARROW:
@@ -255,7 +257,12 @@ def _stay(call: Any) -> None:
 
     with call.location:
         stay = ir.DictAttr.get({"inlineable": ir.StringAttr.get("false")})
-        call.attributes["mhlo.frontend_attributes"] = stay
+        call.attributes[_HOW] = stay
+
+
+def is_kept(operation: Any) -> bool:
+    """Whether an operation is a call that is kept from being inlined."""
+    return operation.name == "func.call" and _HOW in operation.attributes
 
 
 def _keeper(module: Any, kind: Any, name: str) -> str:
