@@ -1,5 +1,18 @@
 """tf.contrib.graph_editor: parts of a graph chosen, walked, copied and rewired."""
 
+from weft.lib.contrib.graph_editor.detaching import ControlOutputs as ControlOutputs
+from weft.lib.contrib.graph_editor.detaching import bypass as bypass
+from weft.lib.contrib.graph_editor.detaching import can_be_regex as can_be_regex
+from weft.lib.contrib.graph_editor.detaching import check_cios as check_cios
+from weft.lib.contrib.graph_editor.detaching import connect as connect
+from weft.lib.contrib.graph_editor.detaching import detach as detach
+from weft.lib.contrib.graph_editor.detaching import detach_control_inputs as detach_control_inputs
+from weft.lib.contrib.graph_editor.detaching import detach_control_outputs as detach_control_outputs
+from weft.lib.contrib.graph_editor.detaching import detach_inputs as detach_inputs
+from weft.lib.contrib.graph_editor.detaching import detach_outputs as detach_outputs
+from weft.lib.contrib.graph_editor.detaching import get_consuming_ops as get_consuming_ops
+from weft.lib.contrib.graph_editor.detaching import get_generating_ops as get_generating_ops
+from weft.lib.contrib.graph_editor.detaching import make_regex as make_regex
 from weft.lib.contrib.graph_editor.rewiring import add_control_inputs as add_control_inputs
 from weft.lib.contrib.graph_editor.rewiring import remove_control_inputs as remove_control_inputs
 from weft.lib.contrib.graph_editor.rewiring import reroute_inputs as reroute_inputs
@@ -39,6 +52,7 @@ from weft.lib.contrib.graph_editor.transforming import (
 from weft.lib.contrib.graph_editor.transforming import (
     make_placeholder_from_tensor as make_placeholder_from_tensor,
 )
+from weft.lib.contrib.graph_editor.transforming import placeholder_name as placeholder_name
 from weft.lib.contrib.graph_editor.walking import get_backward_walk_ops as get_backward_walk_ops
 from weft.lib.contrib.graph_editor.walking import get_forward_walk_ops as get_forward_walk_ops
 from weft.lib.contrib.graph_editor.walking import (

@@ -14,18 +14,29 @@ from weft.lib.contrib.graph_editor.subgraph import SubGraphView, make_view
 from weft.lib.contrib.graph_editor.walking import get_backward_walk_ops, get_forward_walk_ops
 
 
+def placeholder_name(
+    t: Tensor | None = None, scope: str | None = None, prefix: str = "geph"
+) -> str:
+    """What a placeholder is called: after the tensor that it stands for, if it is for one."""
+    if t is not None:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
+        prefix = f"{prefix}__{t.op.name.replace('/', '_')}_{t.value_index}"
+    return f"{scope.rstrip('/')}/{prefix}" if scope else prefix
+
+
 def make_placeholder_from_dtype_and_shape(
     dtype: Any, shape: Any = None, scope: str | None = None, prefix: str = "geph"
 ) -> Tensor:
     """A placeholder named after its purpose."""
-    name = f"{scope.rstrip('/')}/{prefix}" if scope else prefix
+    name = placeholder_name(None, scope, prefix)
     made: Tensor = raw.Placeholder(dtype=dtype, shape=shape, name=name)
     return made
 
 
 def make_placeholder_from_tensor(t: Tensor, scope: str | None = None, prefix: str = "geph") -> Any:
     """A placeholder for what `t` would be."""
-    name = f"{prefix}__{t.op.name.replace('/', '_')}_{t.value_index}"
+    name = placeholder_name(t, None, prefix)
     return make_placeholder_from_dtype_and_shape(t.dtype.base_dtype, t.shape, scope, name)
 
 
