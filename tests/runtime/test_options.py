@@ -38,32 +38,6 @@ def test_only_what_is_unknown_is_left_out() -> None:
     assert program.asked[-1] is None
 
 
-def test_what_takes_the_place_of_an_option() -> None:
-    asked = {"xla_cpu_use_fusion_emitters": False, "a": 1}
-    old, new = Lowered("xla_cpu_use_fusion_emitters", "a"), Lowered("xla_disable_hlo_passes", "a")
-    for program in (old, new):
-        assert options.compile_with(program, asked) == "compiled"
-    instead = {"xla_disable_hlo_passes": "fusion,fusion-wrapper"}
-    assert old.asked == [asked]
-    assert new.asked == [asked, instead | {"a": 1}]
-    assert options.compile_with(neither := Lowered("a"), asked) == "compiled"
-    assert neither.asked == [instead | {"a": 1}, {"a": 1}]
-
-
-def test_what_cannot_be_had_without_fusions() -> None:
-    class Picky(Lowered):
-        def compile(self, compiler_options: Any) -> str:
-            super().compile(compiler_options)
-            if "xla_disable_hlo_passes" in compiler_options:
-                raise RuntimeError("UNIMPLEMENTED: HLO opcode `scatter` is not supported")
-            return "compiled"
-
-    program = Picky("xla_disable_hlo_passes", "a")
-    asked = {"xla_cpu_use_fusion_emitters": False, "a": 1}
-    assert options.compile_with(program, asked) == "compiled"
-    assert program.asked[-1] == {"a": 1} and len(program.asked) == 3
-
-
 def test_other_errors_are_not_asked_again() -> None:
     class Broken(Lowered):
         def compile(self, compiler_options: Any) -> str:
