@@ -49,17 +49,19 @@ def check_cios(
     control_inputs: bool = False, control_outputs: Any = None, control_ios: Any = None
 ) -> tuple[bool, Any]:
     """(whether control inputs count, the `ControlOutputs` or None); `control_ios` is for both."""
-    if control_ios is not None:
-        if not isinstance(control_ios, ControlOutputs):
-            raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_ios)}")
-        if control_outputs is not None:
-            raise ValueError("control_outputs should be None when using control_ios.")
-        if control_inputs:
-            raise ValueError("control_inputs should be False when using control_ios.")
-        return True, control_ios
-    if control_outputs is not None and not isinstance(control_outputs, ControlOutputs):
-        raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_outputs)}")
-    return control_inputs, control_outputs
+    if control_ios is None:
+        return control_inputs, None if control_outputs is None else _checked(control_outputs)
+    if control_outputs is not None:
+        raise ValueError("control_outputs should be None when using control_ios.")
+    if control_inputs:
+        raise ValueError("control_inputs should be False when using control_ios.")
+    return True, _checked(control_ios)
+
+
+def _checked(given: Any) -> ControlOutputs:
+    if not isinstance(given, ControlOutputs):
+        raise TypeError(f"Expected a util.ControlOutputs, got: {type(given)}")
+    return given
 
 
 def can_be_regex(obj: Any) -> bool:
@@ -96,15 +98,10 @@ def detach_control_inputs(sgv: Any) -> None:
 
 def detach_control_outputs(sgv: Any, control_outputs: ControlOutputs) -> None:
     """No operation outside of a part waits for one in it any more."""
-    if not isinstance(control_outputs, ControlOutputs):
-        raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_outputs)}")
-    control_outputs.update()
-    view = make_view(sgv)
-    members = set(view.ops)
-    for op in view.ops:
-        for waiting in control_outputs.get(op):
-            if waiting not in members:
-                remove_control_inputs(waiting, op)
+    members = set(make_view(sgv).ops)
+    waiting = _checked(control_outputs).update().get_all()
+    for outside in {each for op in members for each in waiting.get(op, ())} - members:
+        remove_control_inputs(outside, [op for op in outside.control_inputs if op in members])
 
 
 def detach_inputs(sgv: Any, control_inputs: bool = False) -> tuple[SubGraphView, list[Tensor]]:
