@@ -120,17 +120,20 @@ def _leave_apart(block: Any) -> None:
                 _stay(operation)
 
 
-def blocks(operation: Any) -> list[Any]:
-    """The blocks inside an operation, however deep; kernels' own little functions left out."""
+def blocks(operation: Any, least: int = 3) -> list[Any]:
+    """The blocks inside an operation, however deep, of at least so many operations.
+
+    Kernels' own little functions are left out by default.
+    """
     found = []
     for region in operation.regions:
         for block in region.blocks:
             operations = list(block.operations)
-            if len(operations) > 2:
+            if len(operations) >= least:
                 found.append(block)
             for inner in operations:
                 if len(inner.operation.regions):
-                    found += blocks(inner.operation)
+                    found += blocks(inner.operation, least)
     return found
 
 
@@ -142,6 +145,12 @@ def _has_apart(function: Any) -> bool:
 def op_name(operation: Any) -> str:
     name: str = operation.name
     return name.rpartition(".")[2]
+
+
+def maker_of(value: Any) -> Any:
+    """The operation that makes a value, None for an argument of a block."""
+    maker = value.owner
+    return maker.operation if hasattr(maker, "operation") else None
 
 
 def _cut_block(module: Any, block: Any, apart: set[str], keepers: dict[Any, str]) -> int:
