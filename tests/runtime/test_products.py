@@ -44,6 +44,13 @@ def step(x: Any, w: Any) -> Any:
     return y @ w.T, x.T @ y
 
 
+def two_layers(x: Any, w: Any, v: Any) -> Any:
+    """Two layers and the gradients of their matrices."""
+    y = x @ w
+    z = y @ v
+    return x.T @ (z @ v.T), y.T @ z
+
+
 @pytest.mark.parametrize(
     ("compute", "shapes", "is_own"),
     [
@@ -61,6 +68,7 @@ def step(x: Any, w: Any) -> Any:
         (by_rows, [(0, 512), (512, 512)], False),
         (step, [(32, 1024), (1024, 2048)], True),
         (step, [(128, 512), (512, 512)], False),
+        (two_layers, [(128, 784), (784, 512), (512, 512)], False),
     ],
 )
 def test_who_multiplies(compute: Any, shapes: list[tuple[int, ...]], is_own: bool) -> None:

@@ -22,7 +22,7 @@ _FEW_ROWS, _LARGE = 64, 2**20
 # Multiplications from which on a product is large: then it matters little who multiplies.
 _MANY = 2**27
 # What part of its time a product saves with XLA's own library; below 0, what it costs.
-_BY_ROWS, _BY_ROWS_LARGE = 0.3, -0.05
+_FEW_OR_SMALL, _BY_ROWS, _BY_ROWS_LARGE = 0.3, 0.2, -0.05
 _BY_COLUMNS, _BY_COLUMNS_LARGE = -0.7, -0.2
 
 
@@ -54,11 +54,13 @@ class Product:
         """How much of a unit of time XLA's own library saves."""
         if not self.first_by_rows:
             return 0.0
-        large = self.batch == 1 and self.rows > _FEW_ROWS and self.multiplications >= _MANY
-        if self.second_by_rows or self.batch > 1 or self.exchanges:
-            part = _BY_ROWS_LARGE if large else _BY_ROWS
+        is_large = self.multiplications >= _MANY
+        if self.batch > 1 or self.exchanges or (self.second_by_rows and self.rows <= _FEW_ROWS):
+            part = _FEW_OR_SMALL
+        elif self.second_by_rows:
+            part = _BY_ROWS_LARGE if is_large else _BY_ROWS
         else:
-            part = _BY_COLUMNS_LARGE if large else _BY_COLUMNS
+            part = _BY_COLUMNS_LARGE if is_large else _BY_COLUMNS
         return part * self.multiplications
 
 
