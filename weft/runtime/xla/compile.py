@@ -31,13 +31,13 @@ from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
 from weft.runtime.xla import haste, processes
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.few_rows import multiply_few_rows
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.names import PROFILE, named, note_program
 from weft.runtime.xla.nans import keep_nans
 from weft.runtime.xla.options import Options, compile_with
-from weft.runtime.xla.products import own_library
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.span import Span
 from weft.runtime.xla.traced_state import SWITCH_SIZE
@@ -166,8 +166,9 @@ def compile_region(
         if on_host:
             compute_once(lowered.compiler_ir())
             keep_nans(lowered.compiler_ir())
+            multiply_few_rows(lowered.compiler_ir())
         try:
-            options = _host_options(spec, span, traced, lowered) if on_host else _device_options()
+            options = _host_options(spec, span, traced.jaxpr) if on_host else _device_options()
             executable = _compiled(lowered, options)
         except Exception as error:
             raise_from(translate(error), error)
@@ -223,21 +224,19 @@ def _device_options() -> Options | None:
     return {"xla_gpu_graph_min_graph_size": _MOST_KERNELS} if PROFILE.is_on else None
 
 
-def _host_options(spec: Spec, span: Span | None, traced: Any, lowered: Any) -> Options | None:
+def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> Options | None:
     """How XLA compiles for the host, where not as it does by itself.
 
     Of 32-bit floats, its own convolutions take up to a third less time than those of the library it
-    prefers, and so do some products of matrices. That stays for reductions, and for narrower
-    numbers. Functions of floats take up to a third less in vectors of the whole width.
+    prefers, and on ARM its own products of matrices a sixth. That stays for reductions, and for
+    narrower numbers. Functions of floats take up to a third less in vectors of the whole width.
     """
-    found = haste.options(traced.jaxpr) | (dict(span.options) if span is not None else {})
+    found = haste.options(jaxpr) | (dict(span.options) if span is not None else {})
     narrow = any(each is not None and each[1].itemsize <= 2 for each in spec.cells + spec.inputs)
     if not narrow:
-        by_library = (
-            ("REDUCE",) if own_library(lowered.compiler_ir()) else ("REDUCE", "INDIVIDUAL_DOT")
-        )
         found["xla_cpu_experimental_ynn_fusion_type"] = ",".join(
-            f"LIBRARY_FUSION_TYPE_{kind}" for kind in by_library
+            f"LIBRARY_FUSION_TYPE_{kind}"
+            for kind in (("REDUCE",) if machine.IS_ARM else ("REDUCE", "INDIVIDUAL_DOT"))
         )
     if machine.has_avx512():
         found["xla_cpu_prefer_vector_width"] = 512
