@@ -113,6 +113,20 @@ def test_directories(root):
         tf.io.gfile.listdir(f"{root}/a")
 
 
+def test_the_directory_of_a_bare_file_name_needs_no_making():
+    for make in (tf.gfile.MkDir, tf.gfile.MakeDirs, tf.io.gfile.mkdir, tf.io.gfile.makedirs):
+        make("")
+    assert not tf.gfile.Exists("")
+
+
+def test_what_is_there_needs_no_making(root):
+    tf.gfile.MkDir(f"{root}/new")
+    write(f"{root}/new/file", "1")
+    tf.gfile.MkDir(f"{root}/new")
+    tf.io.gfile.mkdir(f"{root}/new/file")
+    assert tf.gfile.ListDirectory(f"{root}/new") == ["file"]
+
+
 def test_copy_rename_remove(root):
     one, two = f"{root}/one", f"{root}/two"
     write(one, "1")
@@ -153,8 +167,6 @@ def test_between_file_systems(tmp_path):
 def test_errors_are_tensorflows(tmp_path):
     path = str(tmp_path / "file")
     write(path, "")
-    with pytest.raises(tf.errors.AlreadyExistsError):
-        tf.gfile.MkDir(path)
     with pytest.raises(tf.errors.FailedPreconditionError):
         tf.gfile.MkDir(path + "/below")
     with pytest.raises(tf.errors.FailedPreconditionError):

@@ -40,6 +40,13 @@ def test_the_file_is_named_and_begun_as_tensorflows(tmp_path: Path) -> None:
     assert first.file_version == "brain.Event:2" and abs(first.wall_time - time.time()) < 60
 
 
+def test_no_directory_is_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with tf.summary.FileWriter("") as writer:
+        writer.add_summary(one_number(), 3)
+    assert [event.step for event in events(tmp_path)] == [0, 3]
+
+
 def test_a_step_without_a_summary(tmp_path: Path) -> None:
     with tf.Session() as session, tf.summary.FileWriter(str(tmp_path)) as writer:
         writer.add_summary(session.run(tf.no_op()), 7)

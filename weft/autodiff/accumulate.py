@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.shapes import TensorShape, unknown_shape
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
@@ -21,8 +22,14 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
-def accumulate(grads: list[Any], method: int | None = None, scope: str = "") -> Any:
-    """One gradient out of several: dense if any is dense, else IndexedSlices."""
+def accumulate(grads: list[Any], method: int | None = None, source: str = "") -> Any:
+    """One gradient out of several: dense if any is dense, else IndexedSlices.
+
+    Args:
+        grads: the gradients.
+        method: one of `AggregationMethod`; the last two are for gradients that are all dense.
+        source: the operation whose output they are gradients by; sums of pairs are named after it.
+    """
     if method not in (None, 0, 1, 2):
         raise ValueError(f"Invalid aggregation_method specified {method}.")
     if len(grads) == 1:
@@ -30,13 +37,30 @@ def accumulate(grads: list[Any], method: int | None = None, scope: str = "") -> 
     if all(isinstance(g, IndexedSlices) for g in grads):
         return _concatenated(grads)
     dense = [to_dense(g) for g in grads]
-    if method == AggregationMethod.EXPERIMENTAL_TREE:
-        with name_scope("AddN"):
-            total = dense[0]
-            for grad in dense[1:]:
-                total = raw.AddN([total, grad])
-            return total
-    return _sum_by_device(dense)
+    mixed = any(isinstance(g, IndexedSlices) for g in grads)
+    if mixed or method in (None, AggregationMethod.ADD_N):
+        return _sum_by_device(dense)
+    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(dense) > 2:
+        shape = _common_shape(dense)
+        if shape.is_fully_defined():
+            return raw.AccumulateNV2(dense, shape=shape)
+    return _sum_of_pairs(dense, source)
+
+
+def _common_shape(grads: list[Tensor]) -> TensorShape:
+    shape = unknown_shape()
+    for grad in grads:
+        shape = shape.merge_with(grad.shape)
+    return shape
+
+
+def _sum_of_pairs(grads: list[Tensor], source: str) -> Tensor:
+    """One after the other, so that each gradient can be let go of once it is added."""
+    with name_scope(source + "_gradient_sum"):
+        total = grads[0]
+        for grad in grads[1:]:
+            total = raw.AddN([total, grad])
+        return total
 
 
 def _sum_by_device(grads: list[Tensor]) -> Tensor:

@@ -126,12 +126,17 @@ def derivatives(
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     graph = _graph_of([*ys, *xs])
     values = [*ys, *xs, *stops, *(g for g in grad_ys if g is not None)]
-    with graph.as_default(), name_scope(name, "gradients", values) as scope:
-        walk = _Walk(graph, scope, colocate_gradients_with_ops, gate_gradients, aggregation_method)
-        y_tensors = [_differentiable(y, "y") for y in ys]
-        x_tensors = [_source(graph, x) for x in xs]
-        stop_tensors = [_source(graph, s) for s in stops]
-        return walk.run(y_tensors, x_tensors, stop_tensors, grad_ys, unconnected)
+    with graph.as_default():
+        with name_scope(name, "gradients", values):
+            walk = _Walk(graph, colocate_gradients_with_ops, gate_gradients, aggregation_method)
+            y_tensors = [_differentiable(y, "y") for y in ys]
+            x_tensors = [_source(graph, x) for x in xs]
+            stop_tensors = [_source(graph, s) for s in stops]
+            found = walk.run(y_tensors, x_tensors, stop_tensors, grad_ys)
+        if unconnected is UnconnectedGradients.NONE:
+            return found
+        # TensorFlow has left its scope when it makes these zeros.
+        return [_zeros_of(x) if g is None else g for x, g in zip(x_tensors, found, strict=True)]
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -186,10 +191,8 @@ def _differentiable(value: Any, name: str) -> Tensor:
 class _Walk:
     """One call of `gradients`."""
 
-    def __init__(
-        self, graph: Graph, scope: str, colocate: bool, gate: bool, method: int | None
-    ) -> None:
-        self.graph, self.scope = graph, scope
+    def __init__(self, graph: Graph, colocate: bool, gate: bool, method: int | None) -> None:
+        self.graph = graph
         self.colocate, self.gate, self.method = colocate, gate, method
         self.grads: dict[Tensor, list[Any]] = {}
         self.summed: set[Tensor] = set()
@@ -202,7 +205,6 @@ class _Walk:
         xs: list[Tensor],
         stops: list[Tensor],
         grad_ys: list[Any],
-        unconnected: UnconnectedGradients,
     ) -> list[Gradient]:
         if len(ys) != len(grad_ys):
             raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
@@ -233,7 +235,7 @@ class _Walk:
             self._note_done(op, pending, ready)
         if self.loops is not None:
             self.loops.finish()
-        return [self._result(x, unconnected) for x in xs]
+        return [self._result(x) for x in xs]
 
     def _add_loops(self, passed: dict[Operation, None]) -> None:
         """Makes backward loops; gradients pass through all exits of a loop, or none."""
@@ -325,7 +327,7 @@ class _Walk:
         found = []
         for tensor in op.outputs:
             arrived = self.grads.get(tensor)
-            total = accumulate(arrived, self.method, self.scope) if arrived else None
+            total = accumulate(arrived, self.method, op.name) if arrived else None
             if total is not None:
                 self.grads[tensor] = [total]
             self.summed.add(tensor)
@@ -364,14 +366,12 @@ class _Walk:
             return zeros_outside_loop(op, i)
         return self.loops.zeros_like(op, i)
 
-    def _result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
+    def _result(self, x: Tensor) -> Gradient:
         arrived = self.grads.get(x)
-        if arrived:
-            with self._beside(x.op):
-                return accumulate(arrived, self.method, self.scope)
-        if unconnected is UnconnectedGradients.ZERO:
-            return _zeros_of(x)
-        return None
+        if not arrived:
+            return None
+        with self._beside(x.op):
+            return accumulate(arrived, self.method, x.op.name)
 
     def _beside(self, op: Operation) -> Any:
         return self.graph.colocate_with(op) if self.colocate else nullcontext()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import contextlib
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -234,9 +235,10 @@ def glob(pattern: Any) -> list[str]:
 
 
 def mkdir(path: Any) -> None:
-    """Makes a directory whose parent exists."""
+    """Makes a directory whose parent exists; no error if there is something of its name."""
     system, where = _at(path)
-    system.make_directory(where)
+    with contextlib.suppress(errors.AlreadyExistsError):
+        system.make_directory(where)
 
 
 def makedirs(path: Any) -> None:
@@ -382,7 +384,7 @@ def Glob(filename: Any) -> list[str]:
 
 
 def MkDir(dirname: Any) -> None:
-    """Makes a directory whose parent exists."""
+    """Makes a directory whose parent exists; no error if there is something of its name."""
     mkdir(dirname)
 
 

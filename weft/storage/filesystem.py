@@ -76,10 +76,14 @@ class LocalFiles:
         return sorted(glob.glob(pattern, include_hidden=True))
 
     def make_directory(self, path: str) -> None:
+        if not path:  # the directory of a bare file name: there is nothing to make
+            return
         with translated(path):
             os.mkdir(path)
 
     def make_directories(self, path: str) -> None:
+        if not path:
+            return
         with translated(path):
             os.makedirs(path, exist_ok=True)
 

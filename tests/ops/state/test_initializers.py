@@ -86,3 +86,11 @@ def test_wrong_arguments():
         tf.orthogonal_initializer()([3])
     with pytest.raises(ValueError, match="2D matrices"):
         tf.initializers.identity()([3])
+
+
+@pytest.mark.parametrize("made", [tf.glorot_uniform_initializer, tf.glorot_normal_initializer])
+def test_glorot_is_float32_unless_the_call_asks_for_another_type(made):
+    for dtype in (tf.float64, tf.int32):
+        first = made(seed=1, dtype=dtype)
+        assert first([2, 3]).dtype == tf.float32 and first.get_config()["dtype"] == "float32"
+        assert first([2, 3], dtype=tf.float64).dtype == tf.float64

@@ -290,21 +290,24 @@ class VarianceScaling(Initializer):
 
 
 class GlorotUniform(VarianceScaling):
-    """Uniform with variance 2 / (inputs + outputs): what `get_variable` uses by default."""
+    """Uniform with variance 2 / (inputs + outputs): what `get_variable` uses by default.
+
+    As in TensorFlow 1.15, `dtype` has no effect: it is float32 unless the call asks for another.
+    """
 
     _settings = ("seed",)
 
     def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
+        super().__init__(mode="fan_avg", distribution="uniform", seed=seed)
 
 
 class GlorotNormal(VarianceScaling):
-    """Truncated normal with variance 2 / (inputs + outputs)."""
+    """Truncated normal with variance 2 / (inputs + outputs); `dtype` has no effect, as above."""
 
     _settings = ("seed",)
 
     def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
+        super().__init__(mode="fan_avg", distribution="truncated_normal", seed=seed)
 
 
 def lecun_normal(seed: int | None = None) -> VarianceScaling:
