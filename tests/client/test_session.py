@@ -106,6 +106,11 @@ class TestFeeds:
         assert sess.run(b + 1.0, {b: 10.0}) == 11.0
         assert sess.run(b, {"Const:0": 5.0}) == 15.0
 
+    def test_of_two_values_the_last_counts(self, sess):
+        a = tf.constant(2.0)
+        assert sess.run(a * 3.0, {"Const:0": 5.0, a: 7.0}) == 21.0
+        assert sess.run(a * 3.0, {a: 7.0, "Const:0": 5.0}) == 15.0
+
     def test_shapes_and_types_are_checked(self, sess):
         x = tf.placeholder(tf.float32, [None, 2], name="x")
         with pytest.raises(ValueError, match=r"Cannot feed value of shape \(3,\) for Tensor 'x:0'"):
@@ -208,8 +213,23 @@ class TestMakeCallable:
         x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
         call = sess.make_callable(x - y, [x, y])
         assert call(5, 3) == 2
-        with pytest.raises(TypeError):
+
+    def test_feeds_that_are_too_few_or_too_many(self, sess):
+        x, y = tf.placeholder(tf.float32, name="x"), tf.placeholder(tf.float32, name="y")
+        call = sess.make_callable(x - y, [x, y])
+        assert call(5, 3, 8) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="placeholder tensor 'y'"):
             call(1)
+        assert call(5, 3) == 2
+
+    def test_options_with_feeds(self, sess):
+        x = tf.placeholder(tf.float32)
+        metadata, options = tf.RunMetadata(), tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        call = sess.make_callable(x + 1, [x])
+        assert call(2, options=options, run_metadata=metadata) == 3
+        assert metadata.step_stats.dev_stats
+        with pytest.raises(TypeError):
+            call(2, more=3)
 
 
 class TestMetadata:

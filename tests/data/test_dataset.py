@@ -62,6 +62,15 @@ def test_batches_that_are_all_full_have_a_known_size() -> None:
         (lambda: range_(2).unbatch(), ValueError, "scalar"),
         (lambda: range_(2).padded_batch(2, [3]), ValueError, "not compatible"),
         (lambda: range_(2).repeat([1, 2]), ValueError, "rank 0"),
+        (
+            lambda: range_(2).apply(
+                tf.data.experimental.group_by_window(
+                    lambda n: tf.cast(n, tf.int32), lambda _, window: window.batch(2), 2
+                )
+            ),
+            ValueError,
+            "requested dtype int64 for Tensor with dtype int32",
+        ),
         (lambda: iter(range_(2)), RuntimeError, "eager execution"),
         (lambda: tf.data.Dataset.from_generator(3, tf.int32), TypeError, "must be callable"),
     ],
@@ -79,7 +88,7 @@ def test_mistakes_are_found_when_the_graph_is_made(make: Any, error: Any, text: 
         (lambda: range_(3).shard(2, 2), "Index must be between 0 and 1"),
         (lambda: range_(0, 9, 0), "step must be a non-zero integer"),
         (lambda: range_(4).map(lambda n: tf.range(n)).batch(2), "Cannot batch tensors with diff"),
-        (lambda: tf.data.TFRecordDataset("x", compression_type="ZIP"), "compression_type"),
+        (lambda: tf.data.TextLineDataset("x", compression_type="ZIP"), "compression_type"),
     ],
 )
 def test_mistakes_are_found_in_the_step(make: Any, text: str, sess: Any) -> None:
@@ -142,6 +151,26 @@ def test_a_dataset_goes_to_a_record_file_and_back(sess: Any, tmp_path: Any) -> N
     words = tf.data.Dataset.from_tensor_slices(["a", "bb", ""])
     sess.run(tf.data.experimental.TFRecordWriter(name, "GZIP").write(words))
     assert elements(tf.data.TFRecordDataset(name, "GZIP"), sess) == [b"a", b"bb", b""]
+
+
+def test_records_of_an_unknown_compression_are_read_as_they_are(
+    sess: Any, tmp_path: Any, caplog: Any
+) -> None:
+    path = str(tmp_path / "records")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"one")
+    assert elements(tf.data.TFRecordDataset(path, compression_type="ZIP"), sess) == [b"one"]
+    assert "Unsupported compression_type: ZIP" in caplog.text
+
+
+def test_rows_of_more_fields_than_there_are_defaults(sess: Any, tmp_path: Any) -> None:
+    (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n")
+    dataset = tf.data.experimental.make_csv_dataset(
+        str(tmp_path / "rows.csv"), 1, column_defaults=[tf.int32, tf.float32], num_epochs=1
+    )
+    assert list(dataset.output_types) == ["a", "b"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have more"):
+        elements(dataset, sess)
 
 
 def test_a_cache_in_a_file_spares_the_second_reading(sess: Any, tmp_path: Any) -> None:

@@ -22,6 +22,10 @@ def negation(attrs: str = T) -> str:
 
 
 REFUSED = {
+    "name with a space": (
+        'node { name: "a b" op: "NoOp" }', ValueError,
+        "Node 'a b': Node name contains invalid characters",
+    ),
     "no inputs": ('node { name: "n" op: "Neg" }', ValueError, "do not match 0 inputs"),
     "merge of itself": (
         f'node {{ name: "n" op: "Merge" input: "n" input: "n" {T}'

@@ -150,7 +150,9 @@ class BaseSession(SessionInterface):
         if storage is not None and not self._graph._unfeedable:
             return given, to_feeds(given, storage, feed_dict.values())
         pairs = [pair for key, value in feed_dict.items() for pair in _feed_pairs(key, value)]
-        tensors = tuple([self._feed_tensor(element) for element, _ in pairs])
+        # Of two values for a tensor, as by its name and by itself, the last one counts.
+        fed = {self._feed_tensor(element): value for element, value in pairs}
+        tensors = tuple(fed)
         for tensor in tensors:
             if tensor in self._graph._unfeedable:
                 raise ValueError(f"Tensor {tensor} may not be fed.")
@@ -158,7 +160,7 @@ class BaseSession(SessionInterface):
             if len(self._fed) >= _MAX_FETCHES:
                 self._fed.clear()
             self._fed[given] = [storage_of(tensor) for tensor in given]
-        return tensors, [to_feed(t, v) for t, (_, v) in zip(tensors, pairs, strict=True)]
+        return tensors, [*map(to_feed, tensors, fed.values())]
 
     def _feed_tensor(self, element: Any) -> Tensor:
         if type(element) is Tensor and element.op.graph is self._graph:
@@ -188,7 +190,7 @@ class BaseSession(SessionInterface):
             raise TypeError("`feed_list` must be a list or tuple.")
         handler = self._handler(fetches)
         keys = tuple(self._feed_tensor(f) for f in feed_list or ())
-        if not keys and not accept_options:
+        if feed_list is None and not accept_options:
             return self._bare_call(handler)
 
         runner, rebuild = self._runner, handler.rebuild  # a recording replaces `runner.run`
@@ -198,15 +200,13 @@ class BaseSession(SessionInterface):
             options = metadata = None
             if kwargs:
                 options, metadata = kwargs.pop("options", None), kwargs.pop("run_metadata", None)
-                given = options is not None or metadata is not None
-                if kwargs or (given and not accept_options):
+                if kwargs:
                     raise TypeError("The callable takes only the values to feed")
-            if len(args) != count:
-                raise TypeError(f"The callable takes {count} values, got {len(args)}")
             if self._closed:
                 self._check_open()
-            values = [*map(as_feed, keys, args)]
-            return rebuild(runner.run(tensors, targets, keys, values, options, metadata, handler))
+            values = [*map(as_feed, keys, args)]  # as many as there are of both
+            fed = keys if len(values) == count else keys[: len(values)]
+            return rebuild(runner.run(tensors, targets, fed, values, options, metadata, handler))
 
         return call
 

@@ -96,7 +96,10 @@ def _convert_list(
             ]
         except (TypeError, ValueError):
             raise _unfit(definition, arg, values, "are invalid") from None
-        attrs[arg.type_list_attr] = [t.dtype.base_dtype for t in tensors]
+        found = [t.dtype.base_dtype for t in tensors]
+        for dtype in found:
+            check_allowed(definition, definition.attrs[arg.type_list_attr], dtype, arg.name)
+        attrs[arg.type_list_attr] = found
         _check_length(definition, arg, arg.type_list_attr, len(tensors))
         return tensors
     return _convert_homogeneous(definition, arg, values, attrs)

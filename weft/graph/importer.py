@@ -20,6 +20,7 @@ from weft.graph.graph_def import attr_from_proto
 from weft.graph.input_types import input_types, mismatch, type_text
 from weft.graph.op_def import REGISTRY, OpDef, signature
 from weft.graph.operation import Operation
+from weft.graph.scopes import VALID_OP_NAME
 from weft.graph.shape_fn import merge
 from weft.graph.tensor import Tensor
 
@@ -68,6 +69,9 @@ def import_graph_def(
     input_map = _checked_input_map(input_map)
     name = None if name is None else _text(name)
     _check_return_elements(return_elements)
+    for node in graph_def.node:
+        if not VALID_OP_NAME(node.name):
+            raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
     graph = stacks.get_default_graph()
     with name_scope("import" if name is None else name or None) as scope:
         mapped = _converted(name, input_map)

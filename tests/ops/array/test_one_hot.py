@@ -1,4 +1,4 @@
-"""Large one-hot codes of compiled programs are those that NumPy makes."""
+"""One-hot codes: large ones of compiled programs are those that NumPy makes; types that clash."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft as tf
 from weft.ops.array import one_hot_search
 
 INDICES = [
@@ -34,3 +35,12 @@ def test_large_codes(indices: np.ndarray, kind: Any, monkeypatch: pytest.MonkeyP
     found, wanted = np.asarray(lowered.compile()(indices)), codes(np, indices)
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "values", [{"on_value": 1}, {"off_value": 0}, {"on_value": 1, "off_value": 0}]
+)
+def test_numbers_have_their_own_type_whatever_is_asked_for(values: dict[str, int]) -> None:
+    what = next(iter(values))
+    with pytest.raises(TypeError, match=f"int32'> of {what} does not match dtype parameter"):
+        tf.one_hot([0, 1], 3, dtype=tf.float32, **values)

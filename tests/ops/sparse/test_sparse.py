@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,58 @@ def test_shapes_and_parts() -> None:
     assert dense(tf.sparse.expand_dims(sparse, 0)).shape == (1, 3, 2)
     with pytest.raises(ValueError, match="Cannot reshape a tensor with 6 elements"):
         tf.sparse_reshape(sparse, [5])
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "text"),
+    [([0], [2, 2], "start to be a vector of length 2"), ([0, 0], [2], "size to be a vector")],
+)
+def test_a_slice_has_the_rank_of_its_tensor(start: list[int], size: list[int], text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        dense(tf.sparse_slice(tf.SparseTensor.from_value(SPARSE), start, size))
+
+
+def results_of_parts(indices: list[list[int]], values: list[float]) -> list[Any]:
+    """What asks for the parts of one tensor, of fed parts."""
+    fed = [tf.placeholder_with_default(x, None) for x in (np.int64(indices), np.float32(values))]
+    sparse = tf.SparseTensor(*fed, tf.placeholder_with_default(np.int64([3, 2]), None))
+    return [
+        tf.sparse_reorder(sparse),
+        tf.sparse_slice(sparse, [0, 0], [2, 2]),
+        tf.sparse_concat(0, [sparse, sparse]),
+        tf.sparse_split(sp_input=sparse, num_split=2, axis=0)[0],
+        tf.sparse_reduce_sum(sparse, 1),
+        tf.sparse_reduce_max_sparse(sparse, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "text"),
+    [
+        ([[0, 1], [2, 0]], [1.0, 2.0, 3.0], r"must match\. \(indices = 2, values = 3\)"),
+        ([[0], [2]], [1.0, 2.0], "Order length must be SparseTensor rank"),
+    ],
+)
+def test_parts_that_do_not_belong_together(
+    indices: list[list[int]], values: list[float], text: str
+) -> None:
+    with tf.Session() as sess:
+        for result in results_of_parts(indices, values):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                sess.run(result)
+
+
+def test_what_is_joined_is_in_order() -> None:
+    given = tf.SparseTensor([[2, 0], [0, 1]], [2.0, 1.0], [3, 2])
+    with tf.Session() as sess:
+        found = sess.run(tf.sparse_concat(0, [given, given]))
+    assert found.indices.tolist() == [[0, 1], [2, 0], [3, 1], [5, 0]]
+    assert found.values.tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_a_permutation_that_is_too_short() -> None:
+    with pytest.raises(ValueError, match="Dimensions 1 and 2 are not compatible"):
+        tf.sparse_transpose(tf.SparseTensor.from_value(SPARSE), [0])
 
 
 def test_arithmetic() -> None:

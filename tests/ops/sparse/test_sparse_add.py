@@ -26,6 +26,20 @@ def test_sparse_and_sparse() -> None:
     assert tf.sparse.add(a, b).shape.as_list() == [2, 3]
 
 
+def test_the_threshold_is_for_elements_that_both_have() -> None:
+    a, b = sparse([[0, 1], [1, 2]], [1.0, 0.01]), sparse([[0, 0], [0, 1]], [0.02, -0.99])
+    total = evaluate(tf.sparse.add(a, b, threshold=0.1))
+    assert total.indices.tolist() == [[0, 0], [1, 2]]
+    np.testing.assert_allclose(total.values, [0.02, 0.01])
+
+
+def test_as_many_values_as_indices() -> None:
+    values = tf.placeholder_with_default([1.0, 2.0, 3.0], None)
+    odd = tf.SparseTensor([[0, 1], [1, 2]], values, [2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"2 and 2 non-empty .* got 3 and 2"):
+        evaluate(tf.sparse.add(odd, sparse([[0, 1], [1, 0]], [-1.0, 5.0])))
+
+
 def test_sparse_and_dense_both_ways() -> None:
     a, dense = sparse([[0, 1], [1, 2]], [1.0, 2.0]), np.ones([2, 3], np.float32)
     wanted = [[1.0, 2.0, 1.0], [1.0, 1.0, 3.0]]
@@ -43,7 +57,7 @@ def test_gradient() -> None:
 
 
 def test_many_elements() -> None:
-    """As the sum of the dense tensors, also where both have an element and where sums vanish."""
+    """As the sum of the dense tensors, without the sums that vanish where both have an element."""
     rng = np.random.default_rng(5)
     flat = [np.sort(rng.choice(1000 * 400, 20000, replace=False)) for _ in "ab"]
     values = [rng.integers(-2, 3, 20000).astype(np.int16) for _ in flat]
@@ -55,7 +69,8 @@ def test_many_elements() -> None:
     dense = np.zeros(1000 * 400, np.int16)
     for f, v in zip(flat, values, strict=True):
         dense[f] += v
-    kept = np.flatnonzero(dense)
+    alone = np.bincount(np.concatenate(flat), minlength=len(dense)) == 1
+    kept = np.flatnonzero(alone | (dense != 0))
     assert total.values.dtype == np.int16
     np.testing.assert_array_equal(total.indices, np.stack([kept // 400, kept % 400], 1))
     np.testing.assert_array_equal(total.values, dense[kept])

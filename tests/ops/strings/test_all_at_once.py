@@ -99,6 +99,11 @@ def test_lines_with_too_much_or_too_little(sess, lines, message):
         sess.run(tf.decode_csv(lines, [[0], [0]]))
 
 
+def test_fields_are_of_the_types_that_the_operation_knows():
+    with pytest.raises(TypeError, match="'record_defaults' has DataType bool not in list"):
+        tf.decode_csv(["1"], [[True]])
+
+
 def test_numbers_into_strings_and_back(sess):
     assert _values(sess, tf.as_string([1.5, -2.0, float("nan")])) == [
         b"1.500000",

@@ -21,7 +21,6 @@ from weft.lib.data.functions import StructuredFunction
 from weft.lib.data.reduction import stateful_function
 from weft.lib.data.structure import flat_tensor_shapes, flat_tensor_types
 from weft.ops.control.check import assert_less
-from weft.ops.math.math import cast
 
 Transformation = Callable[[Dataset], Dataset]
 _KEY = TensorSpec([], dtypes.int64)
@@ -30,7 +29,7 @@ _KEY = TensorSpec([], dtypes.int64)
 def _key_function(key_func: Callable[..., Any], name: str, dataset: Dataset) -> StructuredFunction:
     def key(*args: Any) -> Tensor:
         found = key_func(*args)
-        return cast(found, dtypes.int64) if "window" in name else found
+        return convert_to_tensor(found, dtype=dtypes.int64) if "window" in name else found
 
     function = StructuredFunction(key, name, dataset.element_spec)
     found = function.output_structure

@@ -132,7 +132,8 @@ def make_csv_dataset(
         return found.apply(ignoring_errors()) if ignore_errors else found
 
     def named(*columns: Tensor) -> Any:
-        features = collections.OrderedDict(zip(column_names, columns, strict=True))
+        # There are as many columns as defaults; a row that has more is refused when it is read.
+        features = collections.OrderedDict(zip(column_names, columns, strict=False))
         return features if label_name is None else (features, features.pop(label_name))
 
     dataset = interleaved(files, records, num_parallel_reads or 1, sloppy)

@@ -16,12 +16,13 @@ from weft.ops.math import math
 def _check(x: Any, kind: int, n: int | None, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
-    short = kind == 1 and x.shape[-1] is not None and x.shape[-1] < 2
+    orthonormal = kind == 1 and norm == "ortho"
+    short = kind == 1 and not orthonormal and x.shape[-1] is not None and x.shape[-1] < 2
     unknown = "Unknown normalization."
     rules = (
         (n is not None and n < 1, "n should be a positive integer or None"),
         (kind not in (1, 2, 3), "Only Types I, II and III (I)DCT are supported."),
-        (kind == 1 and norm == "ortho", "Normalization is not supported for the Type-I DCT."),
+        (orthonormal, "Normalization is not supported for the Type-I DCT."),
         (short, "Type-I DCT requires the dimension to be greater than one."),
         (norm not in (None, "ortho"), f"{unknown} Expected None or 'ortho', got: {norm}"),
     )

@@ -281,7 +281,7 @@ def one_hot(
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
         given = {"on_value": on_value, "off_value": off_value}
         found = {
-            what: convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
+            what: convert_to_tensor(value).dtype.base_dtype
             for what, value in given.items()
             if value is not None
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Any, BinaryIO
@@ -17,7 +18,9 @@ from weft.storage.file_io import open_binary
 from weft.storage.filesystem import system_of
 from weft.storage.tf_record import RecordReader, check_growth, open_records, read_up_to
 
+_LOG = logging.getLogger("weft")
 _CHUNK = 1 << 18
+_COMPRESSIONS = ("", "ZLIB", "GZIP")
 _FILES = "filenames: string"
 
 
@@ -31,7 +34,7 @@ def strings(value: Any) -> list[str]:
 
 def compression(value: Any) -> str:
     found: str = np.asarray(value).item().decode()
-    if found not in ("", "ZLIB", "GZIP"):
+    if found not in _COMPRESSIONS:
         raise invalid("Unsupported compression_type.")
     return found
 
@@ -94,13 +97,22 @@ class FileIterator(Iterator):
 # ---- records -------------------------------------------------------------------------------------
 
 
+def _record_compression(value: Any) -> str:
+    """The compression of records, none for a type that is not known."""
+    found: str = np.asarray(value).item().decode()
+    if found in _COMPRESSIONS:
+        return found
+    _LOG.error("Unsupported compression_type: %s. No compression will be used.", found)
+    return ""
+
+
 @dataset_op(
     "TFRecordDataset", f"{_FILES}, compression_type: string, buffer_size: int64", "", stateful=True
 )
 def tf_record_dataset(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     if scalar(buffer_size, "buffer_size") < 0:
         raise invalid("`buffer_size` must be >= 0 (0 == no buffering)")
-    return Files(strings(filenames), RecordReader, compression(compression_type))
+    return Files(strings(filenames), RecordReader, _record_compression(compression_type))
 
 
 # ---- lines ---------------------------------------------------------------------------------------

@@ -37,6 +37,12 @@ def sparse_add_(
     xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
     b_shape: Any, thresh: Any,
 ) -> Any:  # fmt: skip
+    found, wanted = (len(a_values), len(b_values)), (len(a_indices), len(b_indices))
+    if found != wanted:
+        raise invalid(
+            f"Expected {wanted[0]} and {wanted[1]} non-empty input values, got {found[0]} and"
+            f" {found[1]}"
+        )
     if not np.array_equal(a_shape, b_shape):
         raise invalid(
             "Operands' shapes do not match: got"
@@ -48,7 +54,9 @@ def sparse_add_(
     sums = values[:0]
     if len(starts):
         sums = np.add.reduceat(values[order], starts, dtype=values.dtype)
-    kept = np.abs(sums) >= thresh
+    # What only one of the operands has is kept, however small.
+    alone = np.diff(np.r_[starts, len(order)]) == 1
+    kept = alone | (np.abs(sums) >= thresh)
     return [indices[order][starts][kept], sums[kept], np.array(a_shape)]
 
 

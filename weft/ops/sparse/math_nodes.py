@@ -22,6 +22,7 @@ from weft.ops.math import casts
 from weft.ops.math.elementwise import truncated_quotient
 from weft.ops.sparse.add import sparse_add
 from weft.ops.sparse.row_groups import groups_of_rows
+from weft.ops.sparse.shape_nodes import check_parts
 
 
 def _check_shape(shape: Any) -> None:
@@ -49,6 +50,7 @@ def _reduced(
 ) -> tuple[Any, Any, Any]:
     """Coordinates, values and shape of a reduction; only groups that have elements."""
     _check_shape(shape)
+    check_parts(indices, values, shape)
     removed = _axes(axes, len(shape))
     kept = [d for d in range(len(shape)) if d not in removed]
     keys = indices[:, kept]

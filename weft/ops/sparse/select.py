@@ -221,7 +221,8 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         shape: Any
         if known is not None and sp_input.shape.is_fully_defined():
             old = sp_input.shape.as_list()
-            shape = [old[axis] for axis in known]
+            # A permutation that is too short leaves sizes over, which the indices do not fit.
+            shape = [*(old[axis] for axis in known), *old[len(known) :]]
         else:
             shape = gather(sp_input.dense_shape, perm)
         return sparse_reorder(SparseTensor(moved, sp_input.values, shape))

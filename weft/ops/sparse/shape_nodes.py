@@ -25,6 +25,17 @@ def row_major(indices: Any) -> Any:
     return np.lexsort(indices.T[::-1]) if indices.shape[1] else np.arange(len(indices))
 
 
+def check_parts(indices: Any, values: Any, shape: Any) -> None:
+    """InvalidArgumentError if these are not the parts of one sparse tensor."""
+    if len(indices) != len(values):
+        raise invalid(
+            "indices and values rows (indexing dimension) must match."
+            f" (indices = {len(indices)}, values = {len(values)})"
+        )
+    if indices.shape[1] != len(shape):
+        raise invalid("Order length must be SparseTensor rank.")
+
+
 # ---- order ---------------------------------------------------------------------------------------
 
 
@@ -39,6 +50,7 @@ def _reorder_dims(c: ShapeContext) -> list[Dims]:
     traits=HOST,
 )  # fmt: skip
 def sparse_reorder_(xp: Any, input_indices: Any, input_values: Any, input_shape: Any) -> list[Any]:
+    check_parts(input_indices, input_values, input_shape)
     order = row_major(input_indices)
     return [input_indices[order], input_values[order]]
 
@@ -146,7 +158,7 @@ def sparse_concat_(
         raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
     axis = concat_dim % rank
     moved, offset = [], 0
-    for i, (index, shape) in enumerate(zip(indices, shapes, strict=True)):
+    for i, (index, value, shape) in enumerate(zip(indices, values, shapes, strict=True)):
         if len(shape) != rank:
             raise invalid(
                 f"Ranks of all input tensors must match: expected {rank} but got {len(shape)} at"
@@ -158,12 +170,13 @@ def sparse_concat_(
                     f"Input shapes must match: expected {shapes[0][d]} for dimension {d} but got"
                     f" {shape[d]} at position {i}"
                 )
+        check_parts(index, value, shape)
         moved.append(index + offset * (np.arange(rank) == axis))
         offset += int(shape[axis])
     result = np.array(shapes[0])
     result[axis] = offset
     joined = np.concatenate(moved)
-    order = row_major(joined) if axis else np.arange(len(joined))
+    order = row_major(joined)
     return [joined[order], np.concatenate(values)[order], result]
 
 
@@ -178,6 +191,12 @@ def sparse_concat_(
 def sparse_slice_(
     xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
 ) -> list[Any]:
+    for what, given in (("start", start), ("size", size)):
+        if len(given) != len(shape):
+            raise invalid(
+                f"Expected {what} to be a vector of length {len(shape)} but got length {len(given)}"
+            )
+    check_parts(indices, values, shape)
     if np.any(size < 0):
         raise invalid(f"size must be non-negative, got {size.tolist()}")
     sizes = np.clip(np.minimum(size, shape - start), 0, None)
@@ -241,6 +260,7 @@ def sparse_split_(
             f"Input num_split should be between 1 and the splitting dimension size ({extent}), got"
             f" {num_split}"
         )
+    check_parts(indices, values, shape)
     size, longer = divmod(extent, num_split)  # the first `longer` parts have one more
     starts = np.array([i * size + min(i, longer) for i in range(num_split + 1)])
     parts = []
