@@ -8,7 +8,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
 import weft as tf
@@ -19,8 +21,10 @@ from weft.cluster.server import Server
 from weft.cluster.steps.worker_steps import WorkerSteps
 from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
+from weft.cluster.transport.methods import SERVICE
 from weft.core import flags
 from weft.core.deferred import Deferred
+from weft.protos.cluster import message
 
 pytestmark = pytest.mark.timeout(60)
 TENSORFLOW = ROOT / ".venv-tf" / "bin" / "python"
@@ -104,10 +108,35 @@ def test_a_silent_client_is_collected(remote_server: Server) -> None:
     with flags.ABANDONED.override(0):
         master._collect()
     assert not master._sessions
-    soon(lambda: len(remote_server.worker._sessions) == 1)
+    soon(lambda: not remote_server.worker._sessions)
     with pytest.raises(tf.errors.AbortedError):
         sess.run(tf.constant(2))
     sess.close()
+
+
+def test_masters_that_make_no_sessions_hold_them_by_their_graphs(remote_server: Server) -> None:
+    """TensorFlow's make some for isolated sessions only."""
+    worker = remote_server.worker
+    with grpc.insecure_channel(remote_server.target.removeprefix("grpc://")) as channel:
+
+        def ask(name: str, **fields: Any) -> Any:
+            request = message(f"{name}Request")(**fields).SerializeToString()
+            answer = channel.unary_unary(SERVICE.format("Worker", name))(request, timeout=20)
+            return message(f"{name}Response").FromString(answer)
+
+        graphs = [
+            (handle, ask("RegisterGraph", session_handle=handle).graph_handle)
+            for handle in ("one", "two", "one")
+        ]
+        wrong = tf.GraphDef()
+        wrong.node.add(name="x", op="NoSuchOperation")
+        with pytest.raises(grpc.RpcError, match="NoSuchOperation"):
+            ask("RegisterGraph", session_handle="three", graph_def=wrong.SerializeToString())
+        assert sorted(worker._sessions) == ["one", "two"]
+        for left in (["one", "two"], ["one"], []):
+            handle, graph = graphs.pop(0)
+            ask("DeregisterGraph", session_handle=handle, graph_handle=graph)
+            assert sorted(worker._sessions) == left
 
 
 def test_a_master_that_dies_leaves_no_session_on_workers(servers: Servers) -> None:
@@ -117,9 +146,9 @@ def test_a_master_that_dies_leaves_no_session_on_workers(servers: Servers) -> No
     sess = tf.Session(found["a"][0].target)
     sess.run(v.initializer)
     worker = found["a"][1].worker
-    assert len(worker._sessions) == 2
+    assert len(worker._sessions) == 1
     found["a"][0]._peers.close()  # its connections break
-    soon(lambda: len(worker._sessions) == 1 and not len(worker.steps))
+    soon(lambda: not worker._sessions and not len(worker.steps))
     sess.close()
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,6 +195,56 @@ def test_a_reset_of_one_container_leaves_the_others(target: str) -> None:
         assert sess.run(b) == 2.0
         with pytest.raises(tf.errors.FailedPreconditionError):
             sess.run(a)
+
+
+def _queue(shared_name: str | None) -> tuple[tf.Operation, tf.Tensor]:
+    queue = tf.FIFOQueue(5, [tf.int32], shapes=[[]], shared_name=shared_name)
+    return queue.enqueue([7]), queue.size()
+
+
+def _accumulator(shared_name: str | None) -> tuple[tf.Operation, tf.Tensor]:
+    gradients = tf.ConditionalAccumulator(tf.float32, shape=[], shared_name=shared_name)
+    return gradients.apply_grad(1.0), gradients.num_accumulated()
+
+
+def _iterator(shared_name: str | None) -> tuple[tf.Operation, tf.Tensor]:
+    dataset = tf.data.Dataset.range(1, 6)
+    iterator = dataset.make_initializable_iterator(shared_name=shared_name)
+    return iterator.initializer, iterator.get_next()
+
+
+@pytest.mark.parametrize("build", [_queue, _accumulator, _iterator])
+def test_what_has_no_shared_name_is_of_one_session(target: str, build: Any) -> None:
+    fill, look = build(None)
+    shared_fill, shared_look = build("name for all")
+    nothing = tf.errors.FailedPreconditionError if build is _iterator else 0
+
+    def seen(sess: tf.Session) -> object:
+        try:
+            return sess.run(look)
+        except tf.errors.FailedPreconditionError as error:
+            return type(error)
+
+    with tf.Session(target) as one, tf.Session(target) as two:
+        one.run([fill, shared_fill])
+        assert one.run([look, shared_look]) == [1, 1]
+        assert seen(two) == nothing
+        assert two.run(shared_look) == (2 if build is _iterator else 1)
+        two.run(fill)
+    with tf.Session(target) as later:
+        assert seen(later) == nothing
+        assert later.run(shared_look) == (3 if build is _iterator else 1)
+        later.run(fill)
+        tf.Session.reset(target)
+    with tf.Session(target) as anew:
+        assert seen(anew) == nothing
+
+
+def test_queues_of_one_name_and_two_types(target: str) -> None:
+    for dtype in (tf.int32, tf.string):
+        with tf.Graph().as_default(), tf.Session(target) as sess:
+            queue = tf.FIFOQueue(5, [dtype], name="queue")
+            assert sess.run(queue.size()) == 0
 
 
 def test_an_isolated_session_has_variables_of_its_own(target: str) -> None:

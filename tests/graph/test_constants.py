@@ -31,6 +31,34 @@ def test_a_constant_fills_its_shape(case: str) -> None:
         assert session.run(made).tolist() == expected
 
 
+@pytest.mark.parametrize(
+    "content, dims, expected",
+    [
+        (b"\x02\x00\x01abc", [3], [b"ab", b"", b"c"]),
+        (b"\x01\x01xy", [2, 1], [[b"x"], [b"y"]]),
+        (b"\xac\x02" + b"z" * 300, [], b"z" * 300),
+    ],
+)
+def test_texts_in_bytes(content: bytes, dims: list[int], expected: object) -> None:
+    """As TensorFlow's own runtime writes constants, for example of a client's graph."""
+    proto = tf.make_tensor_proto("", tf.string)
+    proto.ClearField("string_val")
+    proto.tensor_shape.CopyFrom(tf.TensorShape(dims).as_proto())
+    proto.tensor_content = content
+    assert tf.make_ndarray(proto).tolist() == expected
+    with tf.Session() as session:
+        assert np.array(session.run(tf.constant(proto)), object).tolist() == expected
+
+
+@pytest.mark.parametrize("content", [b"\x03ab", b"\x01", b"\x80", b"\xff" * 11, b"\x01\x01a"])
+def test_fewer_texts_than_there_should_be(content: bytes) -> None:
+    proto = tf.make_tensor_proto(["", ""])
+    proto.ClearField("string_val")
+    proto.tensor_content = content
+    with pytest.raises(ValueError, match=r"There are not .* strings in a tensor"):
+        tf.make_ndarray(proto)
+
+
 FAILED = (
     r"^Failed to convert object of type <class '{}'> to Tensor\. Contents: {}\. Consider casting"
 )

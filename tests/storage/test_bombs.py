@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from weft.core import dtypes, errors, flags
 from weft.core.expansion import inflate
+from weft.core.varint import varint
 from weft.protos.checkpoint import BundleEntryProto
 from weft.storage import table
 from weft.storage.bundle import BundleWriter
 from weft.storage.bundle_reader import BundleReader
-from weft.storage.table import Table, varint, write_table
+from weft.storage.table import Table, write_table
 from weft.storage.tensor_slice import covers, to_proto
 from weft.storage.tf_record import RecordReader, TFRecordWriter, _header
 

@@ -11,6 +11,7 @@ from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.core.expansion import check_expansion
 from weft.core.shapes import TensorShape, sizes_in
+from weft.graph import packed_strings
 from weft.graph.constant import check_has_values, check_shape, filler, shaped, sized_array
 
 # Which repeated field holds the elements of a type when they are not in tensor_content.
@@ -72,6 +73,8 @@ def proto_to_array(message: Any) -> np.ndarray:
     shape = sizes_in(message.tensor_shape)
     _check_size(shape, dtype)
     if message.tensor_content:
+        if dtype is dtypes.string:
+            return packed_strings.unpack(message.tensor_content, shape)
         array = np.frombuffer(message.tensor_content, dtype=dtype.np_storage)
         return array.reshape(shape).copy()
     if dtype.name not in _FIELDS:

@@ -140,6 +140,12 @@ class ResourceStore:
                 found = items[kind, name] = make()
             return found
 
+    def get_or_make_private(
+        self, container: str, kind: str, node: str, make: Callable[[], Any]
+    ) -> Any:
+        """The resource of a node that gives it no name: no other session has it."""
+        return self.get_or_make(container, kind, f"{node} (private)", make)
+
     def lookup(self, container: str, kind: str, name: str) -> Any:
         with self.lock:
             items = self._containers.get(container or DEFAULT_CONTAINER, {})
@@ -195,6 +201,10 @@ class ResourceStore:
         for items in gone:
             for resource in items.values():
                 released(resource)
+
+    def end_session(self, containers: list[str] | None = None) -> None:
+        """Lets go of what is there for one session alone: of a store of its own, everything."""
+        self.clear(containers)
 
     def __iter__(self) -> Iterator[tuple[str, str, str, Any]]:
         with self.lock:

@@ -19,9 +19,10 @@ from google_crc32c import extend as crc32c_extend
 
 from weft.core import dtypes, errors, flags
 from weft.core.dtypes import DType
+from weft.core.varint import varint
 from weft.protos.checkpoint import BundleEntryProto, BundleHeaderProto
 from weft.storage.filesystem import LOCAL, system_of, translated
-from weft.storage.table import Table, mask, varint, write_table
+from weft.storage.table import Table, mask, write_table
 from weft.storage.tensor_slice import (
     Shape,
     TensorSlice,

@@ -13,6 +13,7 @@ from google_crc32c import extend as crc32c_extend
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.core.shapes import MAX_RANK
+from weft.core.varint import read_varint
 from weft.protos.checkpoint import BundleEntryProto
 from weft.storage.bundle import (
     VERSION,
@@ -23,7 +24,7 @@ from weft.storage.bundle import (
     variant_crc,
 )
 from weft.storage.filesystem import LOCAL, system_of, translated
-from weft.storage.table import read_varint, unmask
+from weft.storage.table import unmask
 from weft.storage.tensor_slice import (
     Shape,
     TensorSlice,

@@ -17,6 +17,7 @@ from google_crc32c import extend as crc32c_extend
 
 from weft.core import errors
 from weft.core.expansion import check_expansion
+from weft.core.varint import read_varint, varint
 
 _BLOCK_SIZE = 1 << 18
 _RESTART_INTERVAL = 16
@@ -36,31 +37,6 @@ def mask(crc: int) -> int:
 def unmask(masked: int) -> int:
     rotated = (masked - _MASK_DELTA) & 0xFFFFFFFF
     return (rotated >> 17 | rotated << 15) & 0xFFFFFFFF
-
-
-def varint(number: int) -> bytes:
-    """Seven bits a byte, lowest first; all but the last have the top bit set."""
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """(the number that starts at `at`, where it ends); IndexError past the end of `data`."""
-    byte = data[at]
-    if byte < 0x80:
-        return byte, at + 1
-    number, shift = byte & 0x7F, 7
-    while True:
-        at += 1
-        byte = data[at]
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at + 1
-        shift += 7
 
 
 # ---- writing ------------------------------------------------------------------------------------

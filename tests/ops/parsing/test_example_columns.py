@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core.varint import varint
 from weft.ops.parsing import example_nodes
 from weft.ops.strings.example_columns import columns
-from weft.ops.strings.example_wire import varint
 
 WANTED = {
     "x": tf.FixedLenFeature([2], tf.float32),

@@ -10,8 +10,8 @@ import pytest
 from google.protobuf import descriptor_pb2
 
 import weft as tf
+from weft.core.varint import varint
 from weft.graph.op_def import raw
-from weft.ops.strings.example_wire import varint
 
 FIELDS = {
     "si": 17, "s64": 18, "i": 5, "u": 13, "r": 5, "s": 9, "b": 8, "f": 2, "e32": 15,

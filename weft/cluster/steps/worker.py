@@ -50,8 +50,7 @@ class LocalWorker(Worker):
         self.steps = WorkerSteps(peers, self.meters)
         # By kind and number: sessions may know the task by another name.
         self._incarnations = {_short(d.name): d.incarnation for d in self.devices}
-        # Masters that make no sessions on workers share this one.
-        self._sessions = {"": WorkerSession(self.stores, False, peers)}
+        self._sessions: dict[str, WorkerSession] = {}
         self._lock = threading.Lock()
 
     def get_status(self, timeout: float | None = None) -> Deferred:
@@ -73,9 +72,35 @@ class LocalWorker(Worker):
                 raise errors.AlreadyExistsError(
                     None, None, f"The worker has a session {session!r} already"
                 )
-            made = WorkerSession(self.stores, isolate, peers)
-            self.meters.worker_sessions.take_for(made)
-            self._sessions[session] = made
+            self._make_session(session, isolate, peers)
+
+    def _make_session(self, session: str, isolate: bool, peers: Peers) -> WorkerSession:
+        made = WorkerSession(self.stores, isolate, peers)
+        self.meters.worker_sessions.take_for(made)
+        self._sessions[session] = made
+        return made
+
+    def hold_session(self, session: str) -> None:
+        """Makes a session for a master that asks for none; its graphs keep it."""
+        self._make_room()
+        with self._lock:
+            found = self._sessions.get(session)
+            if found is None:
+                found = self._make_session(session, False, self.peers)
+                found.is_loose, found.holds = True, 0
+            if found.holds is not None:
+                found.holds += 1
+
+    def let_go_session(self, session: str) -> None:
+        """Ends such a session with its last graph."""
+        with self._lock:
+            found = self._sessions.get(session)
+            if found is None or found.holds is None:
+                return
+            found.holds -= 1
+            is_over = not found.holds
+        if is_over:
+            self.delete_worker_session(session)
 
     def _make_room(self) -> None:
         """Ends the session that was not used for longest, if all are taken and it seems forgotten.
@@ -96,12 +121,12 @@ class LocalWorker(Worker):
     def set_loose(self, session: str, is_loose: bool) -> None:
         """Whether the master of a session, elsewhere, does not say that it is there."""
         found = self._sessions.get(session)
-        if found is not None and session:
+        if found is not None:
             found.is_loose = is_loose
 
     def delete_worker_session(self, session: str) -> Deferred:
         with self._lock:
-            gone = self._sessions.pop(session, None) if session else None
+            gone = self._sessions.pop(session, None)
         if gone is not None:
             why = errors.CancelledError(None, None, f"Session {session} was closed on {self.task}")
             self.steps.end_all(session, why)
@@ -284,8 +309,13 @@ class LocalWorker(Worker):
         return outcome.known(None)
 
     def cleanup_all(self, containers: Sequence[str]) -> Deferred:
+        named = list(containers) or None
         for store in self.stores.values():
-            store.clear(list(containers) or None)
+            store.clear(named)
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            session.reset(named)
         return outcome.known(None)
 
     def close(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -75,6 +76,19 @@ class WorkerMethods:
         outcome.wait(self.worker.delete_worker_session(request.session_handle))
         return b""
 
+    @contextmanager
+    def _held(self, request: Any) -> Iterator[None]:
+        """Keeps the session of a graph that is registered without one having been made."""
+        if request.create_worker_session_called:
+            yield
+            return
+        self.worker.hold_session(request.session_handle)
+        try:
+            yield
+        except BaseException:
+            self.worker.let_go_session(request.session_handle)
+            raise
+
     def _RegisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import GraphOptions
         from tensorboard.compat.proto.debug_pb2 import DebugOptions
@@ -84,22 +98,27 @@ class WorkerMethods:
         options = GraphOptions.FromString(request.graph_options)
         graph_def = GraphDef.FromString(request.graph_def)
         sign_foreign(graph_def)
-        session = _session(request)
         debug = request.debug_options
         watches = DebugOptions.FromString(debug) if debug else None
-        handle = outcome.wait(self.worker.register_graph(session, graph_def, options, watches))
+        with self._held(request):
+            handle = outcome.wait(
+                self.worker.register_graph(request.session_handle, graph_def, options, watches)
+            )
         return pack("RegisterGraph", graph_handle=handle)
 
     def _DeregisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = parse("DeregisterGraph", data)
-        outcome.wait(self.worker.deregister_graph(_session(request), request.graph_handle))
+        session = request.session_handle
+        outcome.wait(self.worker.deregister_graph(session, request.graph_handle))
+        if not request.create_worker_session_called:
+            self.worker.let_go_session(session)
         return b""
 
     def _RunGraph(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 3)
         request = parse("RunGraph", rest)
         call = GraphCall(
-            _session(request), request.graph_handle, request.step_id, wire.read_named(views),
+            request.session_handle, request.graph_handle, request.step_id, wire.read_named(views),
             list(request.recv_key),
             Recording(request.exec_opts.record_timeline, request.exec_opts.record_partition_graphs),
             request.is_partial, request.is_last_partial_run,
@@ -188,8 +207,3 @@ def _answer_received(answer: Answer, outputs: Any, error: BaseException | None) 
         answer(None, error)
     else:  # it may be large, or on a device: the sender need not wait until it is away
         answer(partial(wire.received, outputs[0], outputs[0] is DEAD))
-
-
-def _session(request: Any) -> str:
-    handle: str = request.session_handle
-    return handle if request.create_worker_session_called else ""

@@ -8,7 +8,6 @@ all on its way in: it is a view into the bytes that arrived.
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,6 +19,8 @@ from weft.core import dtypes, errors
 from weft.core.exceptions import kind_of, message_of
 from weft.core.expansion import check_expansion
 from weft.core.shapes import sizes_of
+from weft.core.varint import read_varint, varint
+from weft.graph import packed_strings
 from weft.graph.tensor_proto import proto_to_array
 
 Chunk = bytes | memoryview
@@ -32,20 +33,6 @@ _ALIGNMENT = 16
 # ---- fields -----------------------------------------------------------------------------------
 
 
-_SHORT = tuple(bytes([number]) for number in range(128))
-
-
-def varint(number: int) -> bytes:
-    if 0 <= number < 128:
-        return _SHORT[number]
-    found = bytearray()
-    while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    found.append(number)
-    return bytes(found)
-
-
 def head(field: int, length: int) -> bytes:
     """The tag and length that precede `length` bytes of a field."""
     return varint(field << 3 | _BYTES) + varint(length)
@@ -56,32 +43,20 @@ def as_field(number: int, data: bytes) -> bytes:
     return head(number, len(data)) + data
 
 
-def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-    raise _malformed()
-
-
 def fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
     """(number, where it starts, value) of each field: a number, or a view of bytes."""
     at, end = 0, len(data)
     try:
         while at < end:
             start = at
-            tag, at = _read_varint(data, at)
+            tag, at = read_varint(data, at)
             kind = tag & 7
             value: Any
             if kind == _BYTES:
-                length, at = _read_varint(data, at)
+                length, at = read_varint(data, at)
                 value, at = data[at : at + length], at + length
             elif kind == _VARINT:
-                value, at = _read_varint(data, at)
+                value, at = read_varint(data, at)
             elif kind in (_FIXED64, _FIXED32):
                 length = 8 if kind == _FIXED64 else 4
                 value, at = int.from_bytes(data[at : at + length], "little"), at + length
@@ -191,7 +166,7 @@ def read_tensor(data: memoryview) -> np.ndarray:
             return _parsed(data)
         dtype = dtypes.as_dtype(kind)
         if dtype is dtypes.string:
-            return _read_strings(content, shape)
+            return packed_strings.unpack(content, shape)
         array = np.frombuffer(content, dtype=dtype.np_storage).reshape(shape)
     except (IndexError, ValueError, TypeError, OverflowError) as error:
         raise Malformed(None, None, f"Cannot parse a tensor: {error}") from None
@@ -201,20 +176,6 @@ def read_tensor(data: memoryview) -> np.ndarray:
 def _read_shape(data: memoryview) -> tuple[int, ...]:
     dims = (dim for field, _, dim in fields(data) if field == 2)
     return sizes_of(next((v for f, _, v in fields(dim) if f == 1), 0) for dim in dims)
-
-
-def _read_strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
-    """TensorFlow's packed strings: all lengths, then all the bytes."""
-    if math.prod(shape) > len(data):
-        raise ValueError(f"there cannot be {list(shape)} strings in {len(data)} bytes")
-    array = np.empty(shape, object)
-    flat, lengths, at = array.reshape(-1), [], 0
-    for _ in range(flat.size):
-        size, at = _read_varint(data, at)
-        lengths.append(size)
-    for i, size in enumerate(lengths):
-        flat[i], at = bytes(data[at : at + size]), at + size
-    return array
 
 
 def _parsed(data: memoryview) -> np.ndarray:

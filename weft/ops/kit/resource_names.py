@@ -14,7 +14,7 @@ def find_or_make(
 ) -> tuple[Any, bool]:
     """The resource of this node, and whether it was there before.
 
-    Without a shared name it belongs to the node, under a name of its own.
+    Without a shared name it belongs to the node of this session, under a name of its own.
     """
     made: list[Any] = []
 
@@ -22,8 +22,9 @@ def find_or_make(
         made.append(make(shared_name or f"_{next(_serial)}_{ctx.node.name}"))
         return made[0]
 
-    key = shared_name or f"{ctx.node.name} (private)"
-    return ctx.resources.get_or_make(container, kind, key, create), not made
+    if shared_name:
+        return ctx.resources.get_or_make(container, kind, shared_name, create), not made
+    return ctx.resources.get_or_make_private(container, kind, ctx.node.name, create), not made
 
 
 def named_or_node(

@@ -8,11 +8,11 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.shapes import sizes_in
+from weft.core.varint import read_varint, varint
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor_proto import make_ndarray, make_tensor_proto
 from weft.ops.kit.shared import as_array
 from weft.ops.lists.tensor_list import TensorList
-from weft.storage.table import read_varint, varint
 
 _TYPE = "tensorflow::TensorList"
 _NO_LIMIT = (1 << 64) - 1

@@ -12,8 +12,8 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.errors import DataLossError
+from weft.core.varint import read_varint, varint
 from weft.ops.kit.shared import invalid
-from weft.ops.strings.example_wire import read_varint, varint
 from weft.storage.confinement import permitted
 
 _DEEPEST = 100  # groups in groups

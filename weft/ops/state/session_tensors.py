@@ -25,7 +25,7 @@ _numbers = itertools.count()
 
 def kept_tensors(resources: Any) -> dict[str, Any]:
     """Handle -> value, of one session."""
-    return resources.get_or_make("", SESSION_TENSORS, "all", dict)
+    return resources.get_or_make_private("", SESSION_TENSORS, "all", dict)
 
 
 def _keep(ctx: Any, value: Any) -> str:

@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.step_limits import limits, long, parts
+from weft.core.varint import varint
 from weft.ops.strings.example_wire import (
     BETWEEN,
     BETWEEN_ENTRY,
@@ -28,7 +29,6 @@ from weft.ops.strings.example_wire import (
     field_length,
     list_header,
     usual_texts,
-    varint,
     without_prefixes,
 )
 from weft.protos.example import ShallowBatch

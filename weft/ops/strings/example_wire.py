@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.step_limits import long
+from weft.core.varint import varint
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import strings
 from weft.protos.example import Feature, ShallowExample, ShallowSequenceExample
@@ -58,26 +59,6 @@ def split_sequences(serialized: Sequence[bytes]) -> list[Any]:
 
 
 # ---- one feature ---------------------------------------------------------------------------------
-
-
-def varint(number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first."""
-    groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
-    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at `at`, and where it ends; IndexError if it does not end."""
-    number, shift = 0, 0
-    while True:
-        if shift > 63:
-            raise IndexError("a number of more than 64 bits")
-        byte = data[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
-        shift += 7
 
 
 def field_length(size: int) -> bytes | None:

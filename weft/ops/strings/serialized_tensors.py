@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.expansion import check_expansion
 from weft.core.shapes import sizes_in
+from weft.graph import packed_strings
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
@@ -20,7 +19,6 @@ from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import elements, mapped, string, strings
 from weft.ops.queues.queue_values import show_types
-from weft.ops.strings.example_wire import read_varint, varint
 
 
 def as_content(array: Any, dtype: DType) -> Any:
@@ -31,32 +29,17 @@ def as_content(array: Any, dtype: DType) -> Any:
     message.tensor_shape.SetInParent()
     for extent in array.shape:
         message.tensor_shape.dim.add().size = extent
-    if dtype != dtypes.string:
-        message.tensor_content = array.tobytes()
-    else:  # the lengths, then the strings
-        lengths = b"".join([varint(len(each)) for each in elements(array)])
-        message.tensor_content = lengths + b"".join(elements(array))
+    texts = dtype == dtypes.string
+    message.tensor_content = packed_strings.pack(elements(array)) if texts else array.tobytes()
     return message
 
 
 def from_content(message: Any) -> np.ndarray:
-    """The array of a TensorProto, of strings as bytes too."""
+    """The array of a TensorProto that may not hold more than it has bytes for."""
+    array = proto_to_array(message)
     shape = sizes_in(message.tensor_shape)
-    if message.dtype != dtypes.string.as_datatype_enum or not message.tensor_content:
-        array = proto_to_array(message)
-        check_expansion(array.nbytes, message.ByteSize(), f"A tensor of shape {list(shape)}")
-        return array
-    count, lengths, at = math.prod(shape), [], 0
-    if min(shape, default=0) < 0 or count > len(message.tensor_content):
-        raise invalid(f"There are not {list(shape)} strings in a tensor")
-    try:
-        for _ in range(count):
-            length, at = read_varint(message.tensor_content, at)
-            lengths.append(length)
-    except IndexError:
-        raise invalid(f"There are not {list(shape)} strings in a tensor") from None
-    ends = np.cumsum([at, *lengths]).tolist()
-    return strings([message.tensor_content[a:b] for a, b in pairwise(ends)], shape)
+    check_expansion(array.nbytes, message.ByteSize(), f"A tensor of shape {list(shape)}")
+    return array
 
 
 @op(
