@@ -3,14 +3,16 @@
     python benchmarks/run.py [--only noop scalar] [--rounds 3] [--json results.json]
     python benchmarks/run.py --before ../older-checkout
 
-With `--before`, an older checkout of weft takes the place of TensorFlow. Times depend on the
-machine and on what else it does; the ratios, taken in one run, hold.
+With `--before`, an older checkout of weft takes the place of TensorFlow, and is measured twice: how
+far it is ahead of itself, by chance, stands beside the ratio. Times depend on the machine and on
+what else it does; the ratios, taken in one run, hold.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -27,6 +29,7 @@ from rich.table import Table
 
 Result = dict[str, Any]
 _KEPT = 0.97  # how much of its speed before a row must keep
+_AGAIN = "before, again"
 
 
 @dataclass(frozen=True)
@@ -132,65 +135,71 @@ class Side:
 
 
 def sides(benches: list[str], before: Path | None) -> list[Side]:
-    """weft, and what it is compared with."""
+    """weft, what it is compared with, and that once more if it is weft as well."""
     here = Path(sys.executable)
     now = Side("weft", "weft", here)
     if before is not None:
-        return [now, Side("before", "weft", here, {"PYTHONPATH": str(before.resolve())})]
+        older = Side("before", "weft", here, {"PYTHONPATH": str(before.resolve())})
+        return [now, older, replace(older, name=_AGAIN)]
     if set(benches) <= OWN_ONLY:
         return [now]
     return [now, Side("tensorflow", "tensorflow", tensorflow_env.interpreter())]
 
 
 def run_all(rows: list[Row], benches: list[str], rounds: int, measured: list[Side]) -> list[Result]:
-    """Every benchmark `rounds` times; which implementation goes first alternates.
+    """Every benchmark `rounds` times; which implementation goes first is drawn anew each time.
 
     Says the ratios of each when it has them: what is cut off later is not lost.
     """
     results: list[Result] = []
+    draw = random.Random(rounds)
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        other, task = measured[-1].name, progress.add_task("", total=len(benches) * rounds)
+        task = progress.add_task("", total=len(benches) * rounds)
         for bench in benches:
             for turn in range(rounds):
                 progress.update(task, description=f"{bench} {turn + 1}/{rounds}")
                 alone = bench in OWN_ONLY and measured[-1].name == "tensorflow"
-                results += [
-                    side.run(bench) for side in measured[: 1 if alone else 2][:: (-1) ** turn]
-                ]
+                order = draw.sample(measured, len(measured)) if not alone else measured[:1]
+                results += [side.run(bench) for side in order]
                 progress.advance(task)
-            for line in summary([row for row in rows if row.bench == bench], results, other):
-                progress.console.print(f"{line['title']}: {line['ratio']:.2f}x")
+            for line in summary([row for row in rows if row.bench == bench], results, measured):
+                chance = f" (before, again: {line['chance']:.2f}x)" if "chance" in line else ""
+                progress.console.print(f"{line['title']}: {line['ratio']:.2f}x{chance}")
     return results
 
 
-def figures(row: Row, results: list[Result], other: str) -> tuple[float, float]:
-    """Medians over the rounds: (weft's, the one to compare with)."""
-
-    def median(impl: str, field: str) -> float:
-        mine = (each for each in results if each["name"] == row.bench and each["impl"] == impl)
-        return statistics.median(each[field] for each in mine)
-
-    if row.against_own:
-        return median("weft", row.field), median("weft", row.against_own)
-    return median("weft", row.field), median(other, row.field)
+def figure(row: Row, results: list[Result], impl: str, field: str) -> float:
+    """The median of one field over the rounds of one implementation."""
+    mine = (each for each in results if each["name"] == row.bench and each["impl"] == impl)
+    return statistics.median(each[field] for each in mine)
 
 
-def summary(rows: list[Row], results: list[Result], other: str) -> list[dict[str, Any]]:
+def ahead(row: Row, ours: float, theirs: float) -> float:
+    return ours / theirs if row.more_is_better else theirs / ours
+
+
+def summary(rows: list[Row], results: list[Result], measured: list[Side]) -> list[dict[str, Any]]:
+    """A line for each row; `chance` is the ratio of an older weft to itself."""
     lines = []
     for row in rows:
-        ours, theirs = figures(row, results, other)
-        ratio = ours / theirs if row.more_is_better else theirs / ours
-        lines.append(
-            {
-                "title": row.title,
-                "unit": row.field,
-                "weft": ours,
-                "other": theirs,
-                "ratio": ratio,
-                "target": row.target,
-                "ok": ratio > row.target if row.against_own else ratio >= row.target,
-            }
-        )
+        ours = figure(row, results, "weft", row.field)
+        if row.against_own:
+            theirs = figure(row, results, "weft", row.against_own)
+        else:
+            theirs = figure(row, results, measured[1].name, row.field)
+        ratio = ahead(row, ours, theirs)
+        line = {
+            "title": row.title,
+            "unit": row.field,
+            "weft": ours,
+            "other": theirs,
+            "ratio": ratio,
+            "target": row.target,
+            "ok": ratio > row.target if row.against_own else ratio >= row.target,
+        }
+        if measured[-1].name == _AGAIN:
+            line["chance"] = ahead(row, figure(row, results, _AGAIN, row.field), theirs)
+        lines.append(line)
     return lines
 
 
@@ -214,7 +223,8 @@ SHOW: dict[str, Callable[[float], str]] = {
 def show(lines: list[dict[str, Any]], other: str) -> None:
     table = Table(caption="medians; ratio: how far weft is ahead", min_width=72)
     table.add_column("benchmark")
-    for name in ("weft", other, "ratio", "target"):
+    chance = "chance" in lines[0]
+    for name in ("weft", other, "ratio", *(["itself"] if chance else []), "target"):
         table.add_column(name, justify="right")
     table.add_column("")
     for line in lines:
@@ -224,6 +234,7 @@ def show(lines: list[dict[str, Any]], other: str) -> None:
             shown(line["weft"]),
             shown(line["other"]),
             f"{line['ratio']:.2f}x",
+            *([f"{line['chance']:.2f}x"] if chance else []),
             f"{line['target']:g}x",
             "[green]ok[/]" if line["ok"] else "[red]behind[/]",
         )
@@ -252,12 +263,12 @@ def main() -> None:
     if options.before:
         rows = [replace(row, target=_KEPT) for row in rows if not row.is_quotient]
     results = run_all(rows, options.only, options.rounds, measured)
-    lines = summary(rows, results, measured[-1].name)
+    lines = summary(rows, results, measured)
     behind = {row.bench: None for row, line in zip(rows, lines, strict=True) if not line["ok"]}
     if behind and options.again:
         results += run_all(rows, list(behind), options.again, measured)
-        lines = summary(rows, results, measured[-1].name)
-    show(lines, measured[-1].name)
+        lines = summary(rows, results, measured)
+    show(lines, measured[min(1, len(measured) - 1)].name)
     if options.json:
         options.json.write_text(json.dumps({"table": lines, "runs": results}, indent=1))
 
