@@ -67,9 +67,15 @@ test-gpu: $(STAMP)  ## tests that need an accelerator
 golden: $(STAMP)  ## rewrite tests/golden from what the code prints now; review the diff
 	@$(BIN)/python -m tests.golden.write
 
-record: $(STAMP)  ## ask TensorFlow 2.21 for what tests/parity has not recorded yet
+# What counts is what 1.15 does; a later one is asked for what 1.15 does not have.
+PYTHON37 ?= python3.7
+.venv-tf115:
+	@$(PYTHON37) -m venv $@
+	@$@/bin/python -m pip install --quiet 'tensorflow==1.15.5' 'protobuf<3.21'
+
+record: $(STAMP) .venv-tf115  ## ask TensorFlow (1.15 of PYTHON37, x86-64; 2.21) for samples not recorded yet
 	@$(BIN)/python benchmarks/tensorflow_env.py
-	@.venv-tf/bin/python -m tests.parity.record
+	@$(BIN)/python -m tests.parity.record --tensorflow .venv-tf115/bin/python .venv-tf/bin/python
 
 SECONDS ?= 60
 fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from SEED (a new one), in JOBS (cores)

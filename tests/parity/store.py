@@ -19,7 +19,7 @@ DATA = Path(__file__).parent / "data"
 
 Dims = tuple[int | None, ...] | None
 # Quantized values are kept as the plain integers that hold them.
-_STORAGE = DTYPES | {
+STORAGE = DTYPES | {
     "qint8": np.dtype(np.int8),
     "quint8": np.dtype(np.uint8),
     "qint16": np.dtype(np.int16),
@@ -113,7 +113,7 @@ def pack(value: Value, data: bytearray) -> list[Any]:
         items = [bytes(item) for item in value.array.ravel()]
         data += np.array([len(item) for item in items], np.int32).tobytes() + b"".join(items)
     else:
-        array = value.array.astype(_STORAGE[value.dtype])
+        array = value.array.astype(STORAGE[value.dtype])
         data += array.tobytes()
     return [value.dtype, list(value.array.shape), offset]
 
@@ -121,7 +121,7 @@ def pack(value: Value, data: bytearray) -> list[Any]:
 def unpack(dtype: str, shape: list[int], offset: int, data: bytes) -> Value:
     count = int(np.prod(shape, dtype=np.int64))
     if dtype != "string":
-        array = np.frombuffer(data, _STORAGE[dtype], count, offset)
+        array = np.frombuffer(data, STORAGE[dtype], count, offset)
         return Value(dtype, array.reshape(shape))
     array = np.empty(count, object)
     position = offset + 4 * count

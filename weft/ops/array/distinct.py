@@ -110,6 +110,8 @@ def _unique_slices(c: ShapeContext) -> list[Dims]:
     length = None
     if dims is not None:
         values = (None,) * len(dims)
+        if len(dims) == 1:
+            length = dims[0]
         if axis is not None:
             at = int(np.ravel(axis)[0])
             if not -len(dims) <= at < len(dims):

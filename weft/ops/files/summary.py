@@ -200,7 +200,9 @@ def image_summary(xp: Any, tag: Any, tensor: Any, *, max_images: int, bad_color:
 
 def wav(samples: np.ndarray, sample_rate: int) -> bytes:
     """A [frames, channels] array of numbers from -1 to 1 as a WAV file of 16 bits per sample."""
-    _, channels = samples.shape
+    frames, channels = samples.shape
+    if not frames:
+        raise invalid("num_frames must be positive.")
     if not 0 < channels < 1 << 16:
         raise invalid(f"num_channels must be in (0, 2^16), got: {channels}")
     scaled = samples.astype(np.float32) * np.float32(1 << 15)

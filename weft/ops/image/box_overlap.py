@@ -1,11 +1,11 @@
 """Non-maximum suppression on NumPy arrays: of boxes that overlap, which stay.
 
-Boxes are given by two opposite corners, (y, x) each. Of equal scores the earlier box goes first.
+Boxes are given by two opposite corners, (y, x) each.
 """
 
 from __future__ import annotations
 
-import heapq
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,9 +34,45 @@ def overlap_of(boxes: np.ndarray) -> Similarity:
     return similarity
 
 
-def by_score(scores: np.ndarray, least: Any) -> np.ndarray:
-    candidates = np.flatnonzero(scores > least)
-    return candidates[np.argsort(-scores[candidates], kind="stable")]
+class Candidates:
+    """A queue of boxes, the highest score first.
+
+    Which of equal scores comes first is decided by the heap that they lie in, which is that of
+    C++'s standard library: TensorFlow's choices follow from it.
+    """
+
+    def __init__(self, scores: np.ndarray, least: Any) -> None:
+        self._heap: list[tuple[Any, int, int]] = []
+        chosen = np.flatnonzero(scores > least)
+        for score, box in zip(scores[chosen].tolist(), chosen.tolist(), strict=True):
+            self.push(score, box)
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    def push(self, score: Any, box: int, seen: int = 0) -> None:
+        self._heap.append((score, box, seen))
+        self._rise(len(self._heap) - 1)
+
+    def pop(self) -> tuple[Any, int, int]:
+        """Score, box, and what was pushed as `seen`. The last takes the place that becomes free."""
+        heap, last = self._heap, self._heap.pop()
+        if not heap:
+            return last
+        best, hole, end = heap[0], 0, len(heap)
+        while (child := 2 * hole + 2) <= end:
+            if child == end or heap[child][0] < heap[child - 1][0]:
+                child -= 1
+            heap[hole], hole = heap[child], child
+        heap[hole] = last
+        self._rise(hole)
+        return best
+
+    def _rise(self, hole: int) -> None:
+        heap, item = self._heap, self._heap[hole]
+        while hole and heap[above := (hole - 1) // 2][0] < item[0]:
+            heap[hole], hole = heap[above], above
+        heap[hole] = item
 
 
 def select_hard(
@@ -46,8 +82,33 @@ def select_hard(
     least: Any,
     suppressed: Callable[[Any], Any],
 ) -> list[int]:
-    """Takes the best box that is left, and drops what is too similar to it."""
-    left = by_score(scores, least)
+    """Takes the best box that is left, and drops what is too similar to it.
+
+    A box that was taken remains a candidate, as in TensorFlow: it is dropped for being similar to
+    itself, but for an empty box, which is taken as often as there is room.
+    """
+    left, every = Candidates(scores, least), np.arange(len(scores))
+    dropped = np.zeros(len(scores), bool)
+    selected: list[int] = []
+    while left and len(selected) < count:
+        score, box, _ = left.pop()
+        if not dropped[box]:
+            selected.append(box)
+            dropped |= suppressed(similarity(box, every))
+            left.push(score, box)
+    return selected
+
+
+def select_in_order(
+    scores: np.ndarray,
+    similarity: Similarity,
+    count: int,
+    least: Any,
+    suppressed: Callable[[Any], Any],
+) -> list[int]:
+    """As `select_hard`, but takes each box once, and the earlier one of equal scores first."""
+    candidates = np.flatnonzero(scores > least)
+    left = candidates[np.argsort(-scores[candidates], kind="stable")]
     selected: list[int] = []
     while left.size and len(selected) < count:
         best, left = int(left[0]), left[1:]
@@ -65,19 +126,18 @@ def select_soft(
     """
     kind = scores.dtype.type
     scale = kind(-0.5) / kind(sigma)
-    heap = [(-scores[box], int(box), 0) for box in by_score(scores, least)]
+    left = Candidates(scores, least)
     selected: list[int] = []
     kept: list[Any] = []
-    while heap and len(selected) < count:
-        negative, box, seen = heapq.heappop(heap)
-        score = before = -negative
-        hard = False
-        if seen < len(selected):
+    while left and len(selected) < count:
+        before, box, seen = left.pop()
+        score, hard, met = kind(before), False, len(selected)
+        if seen < met:
             for common in similarity(box, np.array(selected[seen:]))[::-1]:
                 if common >= limit:
                     hard = True
                     break
-                score = kind(score * kind(np.exp(np.float32(scale * common * common))))
+                score = kind(score * kind(math.exp(scale * common * common)))
                 if score <= least:
                     break
         if hard:
@@ -85,8 +145,8 @@ def select_soft(
         if score == before:
             selected.append(box)
             kept.append(score)
-        elif score > least:
-            heapq.heappush(heap, (-score, box, len(selected)))
+        if score > least:
+            left.push(float(score), box, met)
     return selected, kept
 
 

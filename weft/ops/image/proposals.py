@@ -16,7 +16,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.image.box_overlap import overlap_of, select_hard
+from weft.ops.image.box_overlap import overlap_of, select_in_order
 from weft.ops.kit.shared import invalid
 
 _LARGEST = np.float32(np.log(1000.0 / 16.0))  # of what scales the sides, as a logarithm
@@ -58,7 +58,7 @@ def generate_bounding_box_proposals_(
         found = np.clip(found, 0, np.tile(image_info[i, :2], 2)).astype(np.float32)
         large = (found[:, 2:] - found[:, :2]).min(axis=1) >= min_size * image_info[i, 2]
         found, score = found[large], scores[i].reshape(-1)[order][large]
-        kept = select_hard(
+        kept = select_in_order(
             score, overlap_of(found), post_nms_topn, -np.inf, lambda common: common > nms_threshold
         )
         boxes[i, : len(kept)], likely[i, : len(kept)] = found[kept], score[kept]

@@ -1,6 +1,6 @@
 """Non-maximum suppression: of boxes that overlap, the one with the highest score stays.
 
-Boxes are given by two opposite corners, (y, x) each. Of equal scores the earlier box goes first.
+Boxes are given by two opposite corners, (y, x) each.
 How many boxes stay depends on their values, so all of this runs on the host.
 """
 

@@ -12,7 +12,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.image.box_overlap import check_scalars, check_threshold, overlap_of, select_hard
+from weft.ops.image.box_overlap import check_scalars, check_threshold, overlap_of, select_in_order
 from weft.ops.image.suppression import LOWEST, size_given, thresholds
 from weft.ops.kit.shared import invalid
 
@@ -93,7 +93,7 @@ def _all_classes(boxes: Any, scores: Any, each: int, limit: Any, least: Any) -> 
     for number in range(scores.shape[1]):
         of_class = boxes[:, number if boxes.shape[1] > 1 else 0]
         score = scores[:, number]
-        kept = select_hard(score, overlap_of(of_class), each, least, lambda x: x > limit)
+        kept = select_in_order(score, overlap_of(of_class), each, least, lambda x: x > limit)
         marks = np.full((len(kept), 1), number, np.float32)
         rows.append(np.concatenate([of_class[kept], score[kept, None], marks], axis=1))
     return np.concatenate(rows)

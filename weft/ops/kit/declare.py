@@ -77,6 +77,7 @@ def binary(
     attrs: str = "",
     infix: str | None = None,
     traits: Traits = PLAIN,
+    shape: s.Rule = s.broadcast,
 ) -> OpDef:
     """Declares `z = kernel(xp, x, y)` with broadcasting.
 
@@ -90,7 +91,7 @@ def binary(
         inputs=f"{first}: {kind}, {second}: {kind}",
         outputs=out,
         attrs=declared,
-        shape=s.broadcast,
+        shape=shape,
         traits=traits | ELEMENTWISE | Traits(infix=infix),
     )
 

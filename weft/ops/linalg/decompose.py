@@ -347,14 +347,18 @@ def _svd_gradient(op: Operation, u: Tensor, v: Tensor, grads: tuple[Any, Any, An
 
 
 def _of_matrix(x: Array, function: Callable[[Array], Array]) -> Array:
-    """A function of square matrices by SciPy, in the dtype of `x`."""
+    """A function of square matrices by SciPy in the dtype of `x`; NaN if it has no such value."""
     check_square(x)
     if 0 in x.shape:
         return x
 
     def one(matrix: Array) -> Array:
         found = function(matrix)
-        return found if np.iscomplexobj(x) else np.real(found)
+        if np.iscomplexobj(x):
+            return found
+        return (
+            np.real(found) if np.isrealobj(found) or not found.imag.any() else found.real * np.nan
+        )
 
     return each_matrix(one, wide(x)).astype(x.dtype)
 

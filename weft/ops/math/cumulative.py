@@ -20,8 +20,11 @@ from weft.ops.math.reduce import wide
 Array = Any
 
 
-def _running(name: str, accumulate: Callable[..., Array], start: float, types: str) -> OpDef:
-    """Declares a scan; `accumulate(xp, x, axis)` is inclusive and runs forward."""
+def _running(name: str, accumulate: Callable[..., Array], start: float | None, types: str) -> OpDef:
+    """Declares a scan; `accumulate(xp, x, axis)` is inclusive and runs forward.
+
+    `start` comes before the first element of an exclusive one: None for the lowest of the type.
+    """
 
     @op(
         name,
@@ -43,7 +46,8 @@ def _running(name: str, accumulate: Callable[..., Array], start: float, types: s
         values = xp.flip(wide(x), at) if reverse else wide(x)
         if exclusive:
             first = [n if i != at % x.ndim else min(n, 1) for i, n in enumerate(x.shape)]
-            before = xp.full(first, start, values.dtype)
+            least = -float(np.finfo(x.dtype).max) if start is None else start
+            before = xp.full(first, least, values.dtype)
             kept = [slice(None)] * x.ndim
             kept[at] = slice(0, max(x.shape[at] - 1, 0))
             values = xp.concatenate([before, values[tuple(kept)]], axis=at)
@@ -72,7 +76,7 @@ cumprod_op = _running(
     "Cumprod", lambda xp, x, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), 1, "numbertype"
 )
 cumulative_logsumexp_op = _running(
-    "CumulativeLogsumexp", _accumulate_logsumexp, -np.inf, "{half, float, double}"
+    "CumulativeLogsumexp", _accumulate_logsumexp, None, "{half, float, double}"
 )
 
 

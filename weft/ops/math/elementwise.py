@@ -393,7 +393,8 @@ def approximate_equal(xp: Any, x: Array, y: Array, *, tolerance: float) -> Array
     if x.shape != y.shape:
         message = f"x and y must be of the same shape. x shape: {s.show(x.shape)}. "
         raise invalid(f"{message}y shape: {s.show(y.shape)}")
-    return xp.abs(x - y) < np.float32(tolerance)
+    limit = x.dtype.type(tolerance) if is_integer(x) else np.float32(tolerance)
+    return xp.abs(x - y) < limit
 
 
 def _shift(name: str, kernel: Kernel) -> None:

@@ -83,7 +83,7 @@ unary("Erfc", FLOATS, lambda xp, x: call(xp, "erfc", x), gradient=_gaussian(-2 /
 
 
 def _digamma(xp: Any, x: Array) -> Array:
-    return _nan_where(xp, _is_pole(xp, x), call(xp, "digamma", x))
+    return xp.where(_is_pole(xp, x), literal(x, np.inf), call(xp, "digamma", x))
 
 
 def _log_gamma(xp: Any, x: Array) -> Array:
@@ -102,7 +102,8 @@ def _(xp: Any, a: Array) -> Array:
 
 def _polygamma(xp: Any, a: Array, x: Array) -> Array:
     value = call(xp, "polygamma", _order(xp, a), x)
-    at_pole = xp.where(xp.fmod(a, 2) == 1, literal(value, np.inf), literal(value, np.nan))
+    is_high = (a == 0) | (xp.fmod(a, 2) == 1)
+    at_pole = xp.where(is_high, literal(value, np.inf), literal(value, -np.inf))
     value = xp.where(_is_pole(xp, x), at_pole, value)
     return _nan_where(xp, (a < 0) | (a != xp.floor(a)), value)
 

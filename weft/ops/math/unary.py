@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
@@ -44,10 +45,19 @@ unary(
     gradient=lambda op, grad: grad * raw.Sign(op.inputs[0]),
 )
 unary("Neg", FLOATS_INTS_COMPLEX, lambda xp, x: -x, gradient=lambda op, grad: -grad)
+
+
+def _sign(xp: Any, x: Array) -> Array:
+    """-1, 0 or 1; what is no number is neither above nor below 0."""
+    if x.dtype.kind != "f":
+        return xp.sign(x)
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
 unary(
     "Sign",
     FLOATS_INTS_COMPLEX,
-    lambda xp, x: xp.sign(x),
+    _sign,
     gradient=lambda op, grad: zeros(shape(op.inputs[0]), op.inputs[0].dtype.base_dtype),
 )
 unary("Exp", FLOATS_COMPLEX, lambda xp, x: xp.exp(x), from_y=lambda grad, y: grad * y)
@@ -259,7 +269,7 @@ unary(
 
 def _of_output(name: str, kernel: Kernel) -> OpDef:
     """An op that computes dx from the output `y` of a unary op and from `dy`."""
-    return binary(name, FLOATS_COMPLEX, kernel, inputs="y, dy")
+    return binary(name, FLOATS_COMPLEX, kernel, inputs="y, dy", shape=s.unchanged)
 
 
 sigmoid_grad = _of_output("SigmoidGrad", lambda xp, y, dy: dy * y * (literal(y, 1) - y))

@@ -14,6 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array.array import expand_dims, invalid, squeeze
+from weft.ops.array.placeholders import prevent_gradient
 from weft.ops.kit.declare import literal
 from weft.ops.kit.value_checks import must_be_within
 from weft.ops.math.reduce import wide
@@ -131,18 +132,12 @@ def _is_zero(tensor: Any) -> bool:
 
 @softmax_cross_entropy_with_logits_.gradient
 def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
-    grad = _logits_gradient(op, grad_loss, grad_grad)
-    return grad, _by_rows(grad_loss, -raw.LogSoftmax(op.inputs[0]))
-
-
-def _logits_gradient(op: Operation, grad_loss: Any, grad_grad: Any) -> Tensor:
-    """For the logits, from the gradients of the loss and of the op's own gradient."""
     grad = _by_rows(grad_loss, op.outputs[1])
-    if _is_zero(grad_grad):
-        return grad
-    softmax = raw.Softmax(op.inputs[0])
-    inner = raw.BatchMatMulV2(expand_dims(grad_grad, 1), expand_dims(softmax, 2))
-    return grad + (grad_grad - squeeze(inner, axis=1)) * softmax
+    if not _is_zero(grad_grad):
+        softmax = raw.Softmax(op.inputs[0])
+        inner = raw.BatchMatMulV2(expand_dims(grad_grad, 1), expand_dims(softmax, 2))
+        grad += (grad_grad - squeeze(inner, axis=1)) * softmax
+    return grad, _by_rows(grad_loss, -raw.LogSoftmax(op.inputs[0]))
 
 
 def _sparse_cross_entropy(c: ShapeContext) -> list[Dims]:
@@ -209,6 +204,14 @@ def _(xp: Any, labels: Array, classes: int) -> bool:
     return True
 
 
+_NO_SECOND_DERIVATIVE = (
+    "Currently there is no way to take the second derivative of "
+    "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
+    "tf.gradients()"
+)
+
+
 @sparse_softmax_cross_entropy_with_logits_.gradient
-def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
-    return _logits_gradient(op, grad_loss, grad_grad), None
+def _(op: Operation, grad_loss: Any, _: Any) -> Any:
+    derivative = prevent_gradient(op.outputs[1], message=_NO_SECOND_DERIVATIVE)
+    return _by_rows(grad_loss, derivative), None
