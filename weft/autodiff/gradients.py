@@ -129,9 +129,9 @@ def derivatives(
     with graph.as_default():
         with name_scope(name, "gradients", values):
             walk = _Walk(graph, colocate_gradients_with_ops, gate_gradients, aggregation_method)
-            y_tensors = [_differentiable(y, "y") for y in ys]
-            x_tensors = [_source(graph, x) for x in xs]
-            stop_tensors = [_source(graph, s) for s in stops]
+            y_tensors = [_differentiable(y, f"y_{i}") for i, y in enumerate(ys)]
+            x_tensors = [_source(graph, x, f"x_{i}") for i, x in enumerate(xs)]
+            stop_tensors = [_source(graph, s, f"stop_gradients_{i}") for i, s in enumerate(stops)]
             found = walk.run(y_tensors, x_tensors, stop_tensors, grad_ys)
         if unconnected is UnconnectedGradients.NONE:
             return found
@@ -153,21 +153,21 @@ def _graph_of(values: Sequence[Any]) -> Graph:
     return get_default_graph()
 
 
-def _handle_or_tensor(value: Any) -> Tensor:
+def _handle_or_tensor(value: Any, name: str) -> Tensor:
     """A resource variable is differentiated by its handle: every read of it counts."""
     handle = getattr(value, "handle", None)
     if isinstance(handle, Tensor) and handle.dtype is dtypes.resource:
         return handle
     if isinstance(value, IndexedSlices):
         return value.values
-    return convert_to_tensor(value, name="x", as_ref=True)
+    return convert_to_tensor(value, name=name, as_ref=True)
 
 
-def _source(graph: Graph, value: Any) -> Tensor:
+def _source(graph: Graph, value: Any, name: str) -> Tensor:
     """The tensor of `graph` that gradients are taken by: of what is outside of a function, the
     argument that stands for it.
     """
-    tensor = _handle_or_tensor(value)
+    tensor = _handle_or_tensor(value, name)
     own = graph.stand_in(tensor)
     if _crosses(graph) and (own.graph is not graph or hasattr(own.op, "_captured")):
         return tensor  # there may be other ways to it, through what is outside

@@ -16,9 +16,9 @@ from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
-from weft.graph.traits import AGGREGATE, COMMUTATIVE, NO_GRADIENT, PLAIN, Traits
+from weft.graph.traits import AGGREGATE, COMMUTATIVE, ELEMENTWISE, NO_GRADIENT, PLAIN, Traits
 from weft.ops.array.array import ones, ones_like, shape, zeros, zeros_like
-from weft.ops.kit.broadcast import same_shape, unbroadcast
+from weft.ops.kit.broadcast import check_broadcast, same_shape, unbroadcast
 from weft.ops.kit.declare import (
     Gradient,
     Kernel,
@@ -375,10 +375,45 @@ _comparison("Less", "realnumbertype", lambda xp, x, y: x < y, infix="<")
 _comparison("LessEqual", "realnumbertype", lambda xp, x, y: x <= y, infix="<=")
 _comparison("Greater", "realnumbertype", lambda xp, x, y: x > y, infix=">")
 _comparison("GreaterEqual", "realnumbertype", lambda xp, x, y: x >= y, infix=">=")
-_comparison("Equal", COMPARABLE, lambda xp, x, y: xp.equal(x, y), traits=COMMUTATIVE)
-_comparison("NotEqual", COMPARABLE, lambda xp, x, y: xp.not_equal(x, y), traits=COMMUTATIVE)
 _comparison("LogicalAnd", "", lambda xp, x, y: xp.logical_and(x, y), traits=COMMUTATIVE)
 _comparison("LogicalOr", "", lambda xp, x, y: xp.logical_or(x, y), traits=COMMUTATIVE)
+
+
+def _compared_dims(c: s.ShapeContext) -> s.Dims:
+    if c.attr("incompatible_shape_error"):
+        return s.broadcast(c)
+    try:
+        dims = s.broadcast(c)
+    except ValueError:
+        return ()
+    return dims if s.known(dims) else None
+
+
+def _equality(name: str, compare: Callable[[Any], Kernel], otherwise: bool) -> None:
+    """Declares a comparison; shapes that do not fit are `otherwise`, unless they are an error."""
+    declare = op(
+        name,
+        inputs="x: T, y: T",
+        outputs="z: bool",
+        attrs=f"T: {COMPARABLE}, incompatible_shape_error: bool = true",
+        shape=_compared_dims,
+        traits=COMMUTATIVE | NO_GRADIENT | ELEMENTWISE,
+    )
+
+    def compared(xp: Any, x: Array, y: Array, *, incompatible_shape_error: bool) -> Array:
+        try:
+            return compare(xp)(x, y)
+        except (TypeError, ValueError):
+            if not incompatible_shape_error:
+                return xp.asarray(otherwise)
+            check_broadcast(x, y)
+            raise
+
+    declare(compared)
+
+
+_equality("Equal", lambda xp: xp.equal, otherwise=False)
+_equality("NotEqual", lambda xp: xp.not_equal, otherwise=True)
 
 
 @op(

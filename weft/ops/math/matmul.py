@@ -21,7 +21,7 @@ from weft.ops.kit.declare import cast_to, conj, public
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.target import target_platform
-from weft.ops.math.reduce import wide
+from weft.ops.math.reduce import reduce_prod, wide
 
 Array = Any
 FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
@@ -478,9 +478,10 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, l
         summed_nodes = raw.Select(summed_nodes >= 0, summed_nodes, wrapped)
         free_nodes, _ = raw.ListDiff(raw.Range(0, count_node, 1, name="range"), summed_nodes)
     free_dims, summed_dims = (raw.GatherV2(dims, part, 0) for part in (free_nodes, summed_nodes))
-    sizes_nodes = [raw.Prod(part, [0]) for part in (free_dims, summed_dims)]
+    sizes_nodes = [reduce_prod(part) for part in (free_dims, summed_dims)]
     order_nodes = [free_nodes, summed_nodes]
     if summed_first:
         sizes_nodes, order_nodes = sizes_nodes[::-1], order_nodes[::-1]
     order = raw.ConcatV2(order_nodes, 0, name="concat")
-    return reshape(transpose(x, order), raw.Pack(sizes_nodes, name="stack")), free_dims, static
+    sizes = raw.Pack(sizes_nodes, name="stack")
+    return reshape(transpose(x, order), sizes), free_dims, static

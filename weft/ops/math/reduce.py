@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, errors, machine
-from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
@@ -333,7 +332,7 @@ _reduction("Any", lambda xp, x, **along: xp.any(x, **along), types="")
 # ---- public functions -------------------------------------------------------------------------
 
 
-def _reduction_axes(x: Any, axis: Any) -> Any:
+def reduction_axes_of(x: Any, axis: Any) -> Any:
     """`axis`, or all axes of `x` if it is None."""
     if axis is not None:
         return axis
@@ -343,8 +342,7 @@ def _reduction_axes(x: Any, axis: Any) -> Any:
         dims = x.dense_shape.dims
         count = None if dims is None else dims[0]
     else:
-        known = getattr(x, "shape", None)
-        count = known.ndims if isinstance(known, TensorShape) else None
+        count = len(x.dims) if isinstance(x, Tensor) and x.dims is not None else None
     if count is not None:
         return constant(np.arange(count), dtype=dtypes.int32)
     return sequence.range(0, array.rank(x))
@@ -352,7 +350,7 @@ def _reduction_axes(x: Any, axis: Any) -> Any:
 
 def _reduce(op_name: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
     keepdims = False if keepdims is None else bool(keepdims)
-    result = getattr(raw, op_name)(x, _reduction_axes(x, axis), keep_dims=keepdims, name=name)
+    result = getattr(raw, op_name)(x, reduction_axes_of(x, axis), keep_dims=keepdims, name=name)
     return _scalar_if_whole(result, axis, keepdims)
 
 
@@ -458,11 +456,9 @@ def reduce_variance(
 ) -> Tensor:
     """The mean squared deviation from the mean along `axis`."""
     with name_scope(name or "reduce_variance"):
-        x = convert_to_tensor(input_tensor)
-        means = reduce_mean(x, axis=axis, keepdims=True)
-        if means.dtype.is_integer:
-            raise TypeError("Input must be either real or complex")
-        return reduce_mean(raw.Square(x - means), axis=axis, keepdims=keepdims)
+        means = reduce_mean(input_tensor, axis=axis, keepdims=True)
+        apart = raw.Square(input_tensor - means)
+        return reduce_mean(apart, axis=axis, keepdims=keepdims)
 
 
 def reduce_std(

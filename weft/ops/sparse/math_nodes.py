@@ -108,7 +108,7 @@ def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
     outputs = "output_indices: int64, output_values: T, output_shape: int64"
     made_sparse = op(
         f"{name}Sparse", inputs=inputs, outputs=outputs, attrs=attrs,
-        shape=lambda c: [(None, None), (None,), (None,)], traits=HOST,
+        shape=s.unknown, traits=HOST,
     )  # fmt: skip
     made_sparse(sparse)
     return made(dense)
