@@ -1,3 +1,10 @@
+"""Quotients and comparisons, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import weft as tf
 
 
 def test_quotients_of_floats_are_not_truncated() -> None:
