@@ -31,7 +31,7 @@ from weft.autodiff.loops import LoopGradients
 from weft.autodiff.zeros import zeros_outside_loop
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Graph, name_scope
+from weft.graph.graph import Graph, device, name_scope
 from weft.graph.op_def import GRADIENTS, raw
 from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices
@@ -354,7 +354,8 @@ class _Walk:
                 )
             found = [_unwrap(g) for g in found]
             if self.gate and sum(g is not None for g in found) > 1:
-                found = _gated(found)
+                with device(None), self.graph.colocate_with(None, ignore_existing=True):
+                    found = _gated(found)
         for i, (tensor, grad) in enumerate(zip(self.inputs(op), found, strict=True)):
             if grad is not None:
                 self._add(tensor, _checked(op, i, tensor, grad))

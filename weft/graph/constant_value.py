@@ -14,7 +14,7 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
-_LOOKED_THROUGH = ("ListDiff",)  # of those that XLA cannot have
+_LOOKED_THROUGH = ("ListDiff", "Unique", "Where")  # of those that XLA cannot have
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
@@ -86,6 +86,9 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
             if dims is None:
                 return None
             return [np.array(len(dims), np.int32)]
+        if (dims is None or None in dims) and tensor.op.type in _LOOKED_THROUGH:
+            values = _values_of(tensor.op, 0)
+            dims = None if values is None else values[tensor.value_index].shape
         if dims is None or None in dims:
             return None
         whole = size(dims) if op.definition.measures == "size" else dims
