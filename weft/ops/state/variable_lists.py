@@ -191,9 +191,8 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
 def _rank_when_read(variable: Any) -> Tensor:
     """The rank, after the value was read: it is often known without that."""
     if not hasattr(variable, "handle"):
-        value = convert_to_tensor(variable)
-        with control_dependencies([value]):
-            return raw.Rank(value)
+        with control_dependencies([convert_to_tensor(variable)]):
+            return raw.Rank(variable._ref())
     with name_scope("Rank") as scope:
         read, value = (convert_to_tensor(variable) for _ in range(2))
         with control_dependencies([read]):
