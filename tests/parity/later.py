@@ -9,7 +9,7 @@ LATER = {
     "Atan(c": "1.15 cannot compute it",
     "AudioSpectrogram(f32[9x2],window_size=4": "1.15 counts the windows wrong",
     "AudioSpectrogram(f32[3x2],window_size=4": "1.15 counts the windows wrong",
-    "CombinedNonMaxSuppression(f32[2x3x1x4],f32[2x3x2],i32[],i32[],f32[],f32[])#1": "a size below 0",
+    "CombinedNonMaxSuppression(f32[2x3x1x4],f32[2x3x2],i32[],i32[],f32[],f32[])#1": "size below 0",
     "DataFormatDimMap(i32[2],src_format=NDHWC": "1.15 knows formats of four axes only",
     "DataFormatVecPermute(i32[": "1.15 does not know spatial axes alone",
     "DecodePaddedRaw(string[2x1],i32[],out_type=int16,little_endian=False": "1.15 reads one text",

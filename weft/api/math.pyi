@@ -23,7 +23,7 @@ from weft.ops.nn.activations import softplus as softplus
 from weft.ops.nn.activations import softsign as softsign
 from weft.ops.nn.activations import top_k as top_k
 from weft.ops.math.moments import l2_normalize as l2_normalize
-from weft.ops.math.moments import zero_fraction as zero_fraction
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.math.reduce import count_nonzero as count_nonzero
 from weft.ops.math.reduce import reduce_euclidean_norm as reduce_euclidean_norm
 from weft.ops.math.reduce import reduce_logsumexp as reduce_logsumexp

@@ -87,7 +87,7 @@ def convert_to_tensor(
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype"
-                f" {value.dtype.name}: {str(value)!r}"
+                f" {value.dtype.name}: {value!r}"
             )
         return value
     hint = preferred_dtype if preferred_dtype is not None else dtype_hint

@@ -1,6 +1,7 @@
 """tf.nn: public names, re-exported from where they are made."""
 
 from weft.ops.array.blocks import space_to_batch as space_to_batch
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.candidate_sampling import (
     all_candidate_sampler as all_candidate_sampler,
     compute_accidental_hits as compute_accidental_hits,
@@ -105,7 +106,6 @@ from weft.ops.math.moments import (
     normalize_moments as normalize_moments,
     sufficient_statistics as sufficient_statistics,
     weighted_moments as weighted_moments,
-    zero_fraction as zero_fraction,
 )
 from weft.ops.nn.pool import (
     avg_pool as avg_pool,

@@ -3,6 +3,7 @@ from typing import Any as _Any
 from weft.graph.tensor import Tensor as _Tensor
 import builtins as _builtins
 from weft.ops.array.blocks import space_to_batch as space_to_batch
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
 from weft.ops.nn.candidate_sampling import compute_accidental_hits as compute_accidental_hits
 from weft.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
@@ -75,7 +76,6 @@ from weft.ops.math.moments import moments as moments
 from weft.ops.math.moments import normalize_moments as normalize_moments
 from weft.ops.math.moments import sufficient_statistics as sufficient_statistics
 from weft.ops.math.moments import weighted_moments as weighted_moments
-from weft.ops.math.moments import zero_fraction as zero_fraction
 from weft.ops.nn.pool import avg_pool as avg_pool
 from weft.ops.nn.pool import avg_pool2d as avg_pool2d
 from weft.ops.nn.pool import max_pool as max_pool

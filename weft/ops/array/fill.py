@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -192,15 +194,23 @@ def _uniform(shape: Any, value: Any, dtype: DType, name: str) -> Tensor:
     if not isinstance(shape, Tensor):
         try:
             dims = _concrete_dims(shape)
-            if np.prod(dims, dtype=np.int64) < _SMALL:
+            if np.prod(dims, dtype=np.int64) < _SMALL and np.ndim(shape) > 0:
                 return constant(value, shape=dims, dtype=dtype, name=name)
-            shape = constant(list(dims), _index_type(dims))
+            shape = constant(list(dims), _index_type(dims), name="shape_as_tensor")
         except (TypeError, ValueError, NotImplementedError):
+            _ask_if_small(shape)
             shape = convert_to_tensor(shape, dtype=dtypes.int32)
     if not shape.dims:
         # Shapes of unknown rank may hold a scalar, which stands for a vector of one dimension.
         shape = reshape(shape, [-1])
     return fill(shape, constant(value, dtype=dtype), name=name)
+
+
+def _ask_if_small(sizes: Any) -> None:
+    """Makes nodes that nothing reads: TensorFlow asks whether so many elements are few."""
+    sizes = sizes if isinstance(sizes, list | tuple) else [sizes]
+    if any(hasattr(size, "dtype") and not isinstance(size, np.ndarray) for size in sizes):
+        _ = functools.reduce(operator.mul, sizes) < _SMALL
 
 
 def _concrete_dims(shape: Any) -> tuple[int, ...]:

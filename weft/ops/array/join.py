@@ -135,10 +135,12 @@ def _split_like(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
         # The axis must stay a constant that XLA sees, not come in through an Enter node.
         axis = constant(constant_value(axis), axis.dtype)
     axis = axis % rank(values[0])
-    if all(s.known(x.dims) for x in values):
-        sizes = [shape(x) for x in values]
-    else:
-        sizes = shape_n(values)
+    sizes = []
+    for x in values:
+        sizes.append(shape(x))
+        if not s.known(x.dims):
+            sizes = shape_n(values)
+            break
     if len(sizes) > _MANY_PIECES:
         lengths = squeeze(raw.Slice(stack(sizes, axis=1), stack([axis, 0]), [1, -1]))
         return raw.SplitV(grad, lengths, axis, num_split=len(sizes), name="split")
@@ -374,7 +376,7 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
         array([[1, 3],
                [2, 4]], dtype=int32)
     """
-    if axis == 0:
+    if axis == 0 and not _has_array(values):
         # Constants become one constant; lists that hold tensors are packed on conversion.
         with suppress(TypeError, ValueError, NotImplementedError):
             return convert_to_tensor(values, name=name)
@@ -382,6 +384,14 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
     if dims is not None and axis not in range(-len(dims) - 1, len(dims) + 1):
         raise ValueError(f"axis = {axis} not in [{-len(dims) - 1}, {len(dims) + 1})")
     return pack_(values, axis=axis, name=name)
+
+
+def _has_array(values: Any) -> bool:
+    """Whether it is a list with arrays alone, which make no constant: each keeps its type."""
+    listed = isinstance(values, list | tuple)
+    if not listed or any(hasattr(v, "get_shape") for v in values):
+        return False
+    return any(isinstance(v, np.ndarray) and v.ndim > 0 for v in values)
 
 
 def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:

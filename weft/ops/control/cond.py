@@ -215,11 +215,12 @@ register_proto_function(
 
 def without_summaries(function: Callable[..., Any], *args: Any) -> Any:
     """`function(*args)`, after the summaries it wrote: nothing outside can wait for those."""
-    summaries = get_default_graph().get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
-    count = len(summaries)
+    graph, key = get_default_graph(), GraphKeys._SUMMARY_COLLECTION
+    count = len(graph.get_collection(key))
     result = function(*args)
-    if len(summaries) == count:
+    if len(graph.get_collection(key)) == count:
         return result
+    summaries = graph.get_collection_ref(key)
     written = summaries[count:]
     del summaries[count:]
     with control_dependencies(written):

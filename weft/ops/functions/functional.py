@@ -267,11 +267,15 @@ def _fold(
     _check_callable(fn)
     forward = kind == "foldl"
     with name_scope(name, kind, [elems]), _variables_read_once():
-        flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
+        given = nest.flatten(elems)
+        flat = [convert_to_tensor(elem, name="elem") for elem in given]
         n = _number_of_rows(flat[0])
         sources = nest.pack_sequence_as(
             elems,
-            [TensorArray(elem.dtype, size=n, infer_shape=True).unstack(elem) for elem in flat],
+            [
+                TensorArray(elem.dtype, size=n, infer_shape=True).unstack(rows)
+                for elem, rows in zip(flat, given, strict=True)
+            ],
         )
 
         def row(i: Any) -> Any:

@@ -138,8 +138,9 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
     with operands(name, "clip_by_average_norm", clip_norm, t=t) as (scope, t):
         count = math.cast(array.size(t), dtypes.float32)
         inverse = math.rsqrt(math.reduce_sum(t * t, math.range(array.rank(t))))
+        clipped = t * clip_norm
         limit = math.minimum(inverse * count, constant(1.0) / clip_norm)
-        return raw.Identity(t * clip_norm * limit, name=scope)
+        return raw.Identity(clipped * limit, name=scope)
 
 
 def _values(name: str | None, default: str, t: Any, *others: Any) -> operands:

@@ -269,11 +269,13 @@ def _contract(a: Tensor, la: str, b: Tensor, lb: str, summed: set[str]) -> tuple
         for _ in only_a:
             b = expand_dims(b, len(kept))
         return raw.Mul(a, b), kept + only_a + only_b
-    a_sizes, b_sizes = _sizes(a), _sizes(b)
-    batch, split = a_sizes[: len(kept)], len(kept) + len(inner)
-    depth = _total(a_sizes[len(kept) + len(only_a) :])
-    rows, columns = a_sizes[len(kept) : len(kept) + len(only_a)], b_sizes[split:]
-    a = _resized(a, [*batch, _total(rows), depth])
+    a_sizes, split = _sizes(a), len(kept) + len(only_a)
+    batch, rows = a_sizes[: len(kept)], a_sizes[len(kept) : split]
+    count = _total(rows)
+    depth = _total(a_sizes[split:])
+    a = _resized(a, [*batch, count, depth])
+    b_sizes = _sizes(b)
+    columns = b_sizes[len(kept) + len(inner) :]
     b = _resized(b, [*b_sizes[: len(kept)], depth, _total(columns)])
     return _resized(matmul(a, b), [*batch, *rows, *columns]), kept + only_a + only_b
 

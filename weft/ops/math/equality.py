@@ -16,11 +16,15 @@ from weft.ops.kit.eager import EagerGraph
 
 
 def equals(self: Any, other: Any) -> Any:
-    return raw.Equal(self, other) if _by_value(self) else self is other
+    if not _by_value(self):
+        return self is other
+    return raw.Equal(self, other, incompatible_shape_error=False)
 
 
 def not_equals(self: Any, other: Any) -> Any:
-    return raw.NotEqual(self, other) if _by_value(self) else self is not other
+    if not _by_value(self):
+        return self is not other
+    return raw.NotEqual(self, other, incompatible_shape_error=False)
 
 
 def _by_value(operand: Any) -> bool:

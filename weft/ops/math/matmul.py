@@ -21,7 +21,7 @@ from weft.ops.kit.declare import cast_to, conj, public
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.target import target_platform
-from weft.ops.math.reduce import wide
+from weft.ops.math.reduce import reduce_prod, wide
 
 Array = Any
 FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
@@ -238,7 +238,7 @@ batch_mat_mul_v2 = _batch_matmul("BatchMatMulV2", s.broadcast_dims)
 def _broadcast_gradient(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     grad_x, grad_y = _batch_gradient(op, grad)
-    if s.known(x.dims) and s.known(y.dims) and x.dims[:-2] == y.dims[:-2]:
+    if s.known(x.dims) and x.dims == y.dims:
         return grad_x, grad_y
     sx, sy = shape(x), shape(y)
     rx, ry = raw.BroadcastGradientArgs(sx[:-2], sy[:-2])
@@ -474,13 +474,14 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, l
     else:
         static, dims, count_node = None, shape(x), rank(x)
         summed_nodes = convert_to_tensor(axes, dtypes.int32, name="axes")
-        wrapped = summed_nodes + count_node
-        summed_nodes = raw.Select(summed_nodes >= 0, summed_nodes, wrapped)
+        counted = summed_nodes >= 0
+        summed_nodes = raw.Select(counted, summed_nodes, summed_nodes + count_node)
         free_nodes, _ = raw.ListDiff(raw.Range(0, count_node, 1, name="range"), summed_nodes)
     free_dims, summed_dims = (raw.GatherV2(dims, part, 0) for part in (free_nodes, summed_nodes))
-    sizes_nodes = [raw.Prod(part, [0]) for part in (free_dims, summed_dims)]
+    sizes_nodes = [reduce_prod(part) for part in (free_dims, summed_dims)]
     order_nodes = [free_nodes, summed_nodes]
     if summed_first:
         sizes_nodes, order_nodes = sizes_nodes[::-1], order_nodes[::-1]
     order = raw.ConcatV2(order_nodes, 0, name="concat")
-    return reshape(transpose(x, order), raw.Pack(sizes_nodes, name="stack")), free_dims, static
+    sizes = raw.Pack(sizes_nodes, name="stack")
+    return reshape(transpose(x, order), sizes), free_dims, static

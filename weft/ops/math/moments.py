@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
@@ -12,12 +14,9 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array.array import (
     deprecated_alias,
-    identity,
     shape,
-    size,
     squeeze,
     stop_gradient,
-    zeros,
     zeros_like,
 )
 from weft.ops.array.gather import gather
@@ -55,7 +54,7 @@ def moments(
     """
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
-        x = convert_to_tensor(x)
+        x = x if hasattr(x, "dtype") and not isinstance(x, np.ndarray) else convert_to_tensor(x)
         y = _in_single(x)
         mean = reduce_mean(y, axes, keepdims=True, name="mean")
         apart = raw.SquaredDifference(y, stop_gradient(mean))
@@ -257,32 +256,3 @@ def l2_normalize(
     with operands(name, "l2_normalize", x=x) as (scope, x):
         squares = reduce_sum(raw.Square(x), axis, keepdims=True)
         return raw.Mul(x, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope)
-
-
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of zeros in `value`; NaN if it is empty.
-
-    Args:
-        value: a tensor of numbers.
-        name: of the operations.
-
-    Returns:
-        A float32 scalar.
-
-    Raises:
-        TypeError: `value` does not hold numbers.
-
-    Example:
-        >>> float(session.run(tf.nn.zero_fraction([0, 1, 0, 2])))
-        0.5
-    """
-    with name_scope(name, "zero_fraction", [value]):
-        value = convert_to_tensor(value, name="value")
-        count = size(value, out_type=dtypes.int64)
-        with name_scope("count_nonzero", values=[value]):
-            zero = zeros([], dtype=value.dtype)
-            nonzero = cast(raw.NotEqual(value, zero), dtypes.int64)
-            others = reduce_sum(nonzero, name="nonzero_count")
-        with name_scope("counts_to_fraction"):
-            fraction = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
-        return identity(fraction, "fraction")

@@ -319,10 +319,11 @@ def conv1d_transpose(
         data_format, axis = _flat_format(data_format, ("NWC", "NCW"))
         channel = channel_index(data_format, 3)
         sizes = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
+        images, windows = expand_dims(input, axis), expand_dims(filters, 0)
         result = raw.Conv2DBackpropInput(
             concat([sizes[:axis], [1], sizes[axis:]], 0),
-            expand_dims(filters, 0),
-            expand_dims(input, axis),
+            windows,
+            images,
             strides=[1, *per_axis(strides, 1, channel, "stride")],
             padding=padding,
             data_format=data_format,
@@ -473,8 +474,8 @@ def erosion2d(
 ) -> Tensor:
     """The smallest difference of image and kernel under each window."""
     with name_scope(name, "erosion2d", [value, kernel]) as name:
-        mirrored = reverse(kernel, [0, 1])
+        turned, mirrored = raw.Neg(value), reverse(kernel, [0, 1])
         dilated = raw.Dilation2D(
-            raw.Neg(value), mirrored, strides=strides, rates=rates, padding=padding, name=name
+            turned, mirrored, strides=strides, rates=rates, padding=padding, name=name
         )
         return raw.Neg(dilated)

@@ -88,7 +88,8 @@ def _axis_last(x: Tensor, axis: int, count: Tensor) -> Tensor:
 
 def _as_matrix(x: Tensor) -> Tensor:
     """All dimensions but the last as one."""
-    last = slice(shape(x), [raw.Sub(rank(x), 1)], [1])
+    count, dims = rank(x), shape(x)
+    last = slice(dims, [raw.Sub(count, 1)], [1])
     matrix = reshape(x, concat([[-1], last], 0))
     if x.dims is not None and x.dims and None not in x.dims[:-1]:
         matrix.set_shape([math.prod(x.dims[:-1]), x.dims[-1]])  # type: ignore[arg-type]
@@ -248,8 +249,9 @@ def weighted_cross_entropy_with_logits(
     with operands(name, "logistic_loss", logits=logits, labels=labels) as (scope, x, z):
         _check_same_shape(logits=x, labels=z)
         weight = 1 + (pos_weight - 1) * z
+        negative = (1 - z) * x
         softplus_negative = raw.Log1p(raw.Exp(-raw.Abs(x))) + raw.Relu(-x)
-        return raw.Add((1 - z) * x, weight * softplus_negative, name=scope)
+        return raw.Add(negative, weight * softplus_negative, name=scope)
 
 
 def log_poisson_loss(

@@ -39,31 +39,57 @@ def with_space_to_batch(
     Positions that lie a rate apart become images of their own, on which plain windows do the same.
     """
     input = convert_to_tensor(input, name="input")
-    rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
-    count, axes = _dilated_axes(input, rate, spatial_dims, data_format)
-    known = constant_value(rate)
-    if known is not None:
-        if np.any(known < 1):
-            raise ValueError("dilation_rate must be positive")
-        if np.all(known == 1):
-            return op(input, count, padding)
-    if padding == "SAME":
-        if filter_shape is None:
-            raise ValueError("filter_shape must be specified for SAME padding")
-        filter_shape = convert_to_tensor(filter_shape, name="filter_shape")
-        static = constant_value(filter_shape)
-        sizes = filter_shape if static is None else static
-        base: Any = _same_paddings(sizes, count, rate if known is None else known)
-    elif padding == "VALID":
-        base = np.zeros([count, 2], np.int32)
-    else:
-        raise ValueError(f"Invalid padding method {padding!r}")
-    return _through_batch(input, rate, base, axes, lambda x: op(x, count, "VALID"))
+    dilation = _Dilation(
+        input.dims, dilation_rate, padding, filter_shape, spatial_dims, data_format
+    )
+    return dilation(input, op)
 
 
-def _dilated_axes(
-    input: Tensor, rate: Tensor, spatial_dims: Any, data_format: str | None
-) -> tuple[int, list[int]]:
+class _Dilation:
+    """How far windows are spread; its nodes are made once for any number of inputs."""
+
+    def __init__(
+        self,
+        dims: Any,
+        dilation_rate: Any,
+        padding: str,
+        filter_shape: Any = None,
+        spatial_dims: Any = None,
+        data_format: str | None = None,
+    ) -> None:
+        self._rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
+        self._axes = _dilated_axes(dims, self._rate, spatial_dims, data_format)
+        self._padding = padding
+        self._base: Any = None  # None: windows are as they are
+        known = constant_value(self._rate)
+        if known is not None:
+            if np.any(known < 1):
+                raise ValueError("dilation_rate must be positive")
+            if np.all(known == 1):
+                return
+        count = len(self._axes)
+        if padding == "SAME":
+            if filter_shape is None:
+                raise ValueError("filter_shape must be specified for SAME padding")
+            filter_shape = convert_to_tensor(filter_shape, name="filter_shape")
+            static = constant_value(filter_shape)
+            sizes = filter_shape if static is None else static
+            self._base = _same_paddings(sizes, count, self._rate if known is None else known)
+        elif padding == "VALID":
+            self._base = np.zeros([count, 2], np.int32)
+        else:
+            raise ValueError(f"Invalid padding method {padding!r}")
+
+    def __call__(self, input: Tensor, op: Callable[[Any, int, str], Any]) -> Any:
+        count = len(self._axes)
+        if self._base is None:
+            return op(input, count, self._padding)
+        return _through_batch(
+            input, self._rate, self._base, self._axes, lambda x: op(x, count, "VALID")
+        )
+
+
+def _dilated_axes(dims: Any, rate: Tensor, spatial_dims: Any, data_format: str | None) -> list[int]:
     if rate.dims is not None and len(rate.dims) != 1:
         raise ValueError("rate must be rank 1")
     if rate.dims is None or rate.dims[0] is None:
@@ -78,9 +104,9 @@ def _dilated_axes(
             "spatial_dims must be a montonically increasing sequence of positive integers"
         )
     needed = axes[-1] if first else axes[-1] + 1
-    if input.dims is not None and len(input.dims) < needed:
+    if dims is not None and len(dims) < needed:
         raise ValueError(f"input tensor must have rank {needed} at least")
-    return count, axes
+    return axes
 
 
 def _same_paddings(filter_shape: Any, count: int, rate: Any) -> Tensor:
@@ -103,8 +129,8 @@ def _through_batch(
         input_shape=sizes, base_paddings=base, block_shape=rate
     )
     blocks = _for_all_axes(rate, 1, axes)
-    apart = space_to_batch_nd(input, blocks, _for_all_axes(paddings, 0, axes))
-    return batch_to_space_nd(op(apart), blocks, _for_all_axes(crops, 0, axes))
+    paddings, crops = (_for_all_axes(edges, 0, axes) for edges in (paddings, crops))
+    return batch_to_space_nd(op(space_to_batch_nd(input, blocks, paddings)), blocks, crops)
 
 
 def _for_all_axes(values: Tensor, fill: int, axes: Sequence[int]) -> Any:
@@ -113,11 +139,15 @@ def _for_all_axes(values: Tensor, fill: int, axes: Sequence[int]) -> Any:
     entries = values if known is None else known
     inner = list(values.dims[1:]) if values.dims else []
     parts: list[Any] = []
-    for i, axis in enumerate(axes):
-        skipped = axis - 1 - (axes[i - 1] if i else 0)
+    start = 0
+    for end in range(1, len(axes) + 1):
+        if end < len(axes) and axes[end] == axes[end - 1] + 1:
+            continue
+        skipped = axes[start] - 1 - (axes[start - 1] if start else 0)
         if skipped > 0:
             parts.append(np.full([skipped, *inner], fill, values.dtype.as_numpy_dtype))
-        parts.append(entries[i : i + 1])
+        parts.append(entries[start:end])
+        start = end
     return concat(parts, 0) if known is None else np.concatenate(parts)
 
 
@@ -148,20 +178,56 @@ def convolution(
         return _convolve(input, filter, padding, steps, rates, data_format, name)
 
 
-def convolve(
-    input: Any,
-    filter: Any,
-    padding: Any,
-    strides: Sequence[int],
-    dilation_rate: Sequence[int],
-    data_format: str,
-) -> Tensor:
-    """`convolution` without a name scope of its own, strides and rates for the spatial axes."""
-    count = len(strides)
-    channel = channel_index(data_format, count + 2)
-    steps = per_axis(strides, count, channel, "strides")
-    rates = per_axis(dilation_rate, count, channel, "dilations")
-    return _convolve(input, filter, padding, steps, rates, data_format, None)
+class Convolution:
+    """A convolution whose strides and rates, one for each spatial axis, are fixed before.
+
+    Its constants are nodes that are made once, for any number of inputs.
+    """
+
+    def __init__(
+        self,
+        input_shape: Any,
+        filter_shape: Any,
+        padding: Any,
+        strides: Sequence[int],
+        dilation_rate: Sequence[int],
+        data_format: str | None,
+    ) -> None:
+        count = len(strides)
+        channel = channel_index(data_format or "N", count + 2)
+        self._steps = per_axis(strides, count, channel, "strides")
+        self._rates = per_axis(dilation_rate, count, channel, "dilations")
+        self._data_format = data_format
+        self._channel = channel
+        if not self._is_plain:
+            known = None if isinstance(filter_shape, Tensor) else filter_shape
+            _check_dilated(input_shape, known, count, channel, strides, dilation_rate)
+        self._dilation = _Dilation(
+            input_shape,
+            np.array(dilation_rate, np.int32),
+            padding,
+            filter_shape,
+            range(2, count + 2) if channel == 1 else range(1, count + 1),
+            data_format,
+        )
+
+    @property
+    def _is_plain(self) -> bool:
+        return all(int(rate) == 1 for rate in self._rates)
+
+    def __call__(self, input: Any, filter: Any, name: str | None = None) -> Tensor:
+        rates = self._rates if self._is_plain else None
+        result = self._dilation(
+            input,
+            lambda x, _, padding: _plain(
+                x, filter, self._steps, padding, self._data_format, name, dilations=rates
+            ),
+        )
+        dims = _static_dims(filter)
+        if not self._is_plain and self._channel == 1 and result.dims is not None and dims:
+            # batch_to_space cannot tell the channels from the axes it puts together.
+            result.set_shape([result.dims[0], dims[-1], *result.dims[2:]])
+        return result
 
 
 def _convolve(
@@ -175,26 +241,16 @@ def _convolve(
 ) -> Tensor:
     if all(int(rate) == 1 for rate in rates):
         return _plain(input, filter, steps, padding, data_format, name, dilations=rates)
-    count = len(steps) - 2
-    channel = channel_index(data_format or "N", count + 2)
-    inner = (lambda v: v[2:]) if channel == 1 else (lambda v: v[1:-1])
-    _check_dilated(input, filter, count, channel, inner(steps), inner(rates))
-    input = convert_to_tensor(input, name="input")
-    filter = convert_to_tensor(filter, name="filter")
-    axes = range(2, count + 2) if channel == 1 else range(1, count + 1)
-    result = with_space_to_batch(
-        input,
-        np.array(inner(rates), np.int32),
-        padding,
-        lambda x, _, padding: _plain(x, filter, steps, padding, data_format, name),
-        filter_shape=filter.dims if None not in (filter.dims or (None,)) else shape(filter),
-        spatial_dims=axes,
-        data_format=data_format,
+    inner = (
+        (lambda v: v[2:]) if data_format and data_format.startswith("NC") else (lambda v: v[1:-1])
     )
-    if channel == 1 and result.dims is not None and filter.dims is not None:
-        # batch_to_space cannot tell the channels from the axes it puts together.
-        result.set_shape([result.dims[0], filter.dims[-1], *result.dims[2:]])
-    return result
+    sizes = _static_dims(filter)
+    if padding == "SAME" and (sizes is None or None in sizes):
+        sizes = shape(filter)
+    made = Convolution(_static_dims(input), sizes, padding, inner(steps), inner(rates), data_format)
+    return made(
+        convert_to_tensor(input, name="input"), convert_to_tensor(filter, name="filter"), name
+    )
 
 
 def _static_dims(x: Any) -> Any:
@@ -204,10 +260,8 @@ def _static_dims(x: Any) -> Any:
     return dims_of(known) if isinstance(known, TensorShape | tuple) else np.shape(x)
 
 
-def _check_dilated(
-    input: Any, filter: Any, count: int, channel: int, strides: Any, rates: Any
-) -> None:
-    x, w = _static_dims(input), _static_dims(filter)
+def _check_dilated(x: Any, w: Any, count: int, channel: int, strides: Any, rates: Any) -> None:
+    """Errors for dims `x` and `w` of input and filter that cannot be convolved so."""
     for what, dims in (("input", x), ("filter", w)):
         if dims is not None and len(dims) != count + 2:
             raise ValueError(f"{what} tensor must have rank {count + 2}")
@@ -271,6 +325,7 @@ def atrous_conv2d_transpose(
     scope = operands(name, "atrous_conv2d_transpose", output_shape, **given)
     with scope as (_, value, filters):
         _check_atrous(value, filters, output_shape, rate)
+        convert_to_tensor(output_shape, name="output_shape")
         if rate == 1:
             ones = [1, 1, 1, 1]
             return conv2d_transpose(value, filters, output_shape, strides=ones, padding=padding)

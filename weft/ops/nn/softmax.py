@@ -14,7 +14,6 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array.array import expand_dims, invalid, squeeze
-from weft.ops.array.placeholders import prevent_gradient
 from weft.ops.kit.declare import literal
 from weft.ops.kit.value_checks import must_be_within
 from weft.ops.math.reduce import wide
@@ -75,7 +74,8 @@ def log_softmax_(xp: Any, logits: Array) -> Array:
 
 @log_softmax_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return grad - raw.Sum(grad, -1, keep_dims=True) * raw.Exp(op.outputs[0])
+    softmax = raw.Exp(op.outputs[0])
+    return grad - raw.Sum(grad, -1, keep_dims=True) * softmax
 
 
 def _cross_entropy(c: ShapeContext) -> list[Dims]:
@@ -204,14 +204,12 @@ def _(xp: Any, labels: Array, classes: int) -> bool:
     return True
 
 
-_NO_SECOND_DERIVATIVE = (
-    "Currently there is no way to take the second derivative of "
-    "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
-    "tf.gradients()"
-)
-
-
 @sparse_softmax_cross_entropy_with_logits_.gradient
 def _(op: Operation, grad_loss: Any, _: Any) -> Any:
-    derivative = prevent_gradient(op.outputs[1], message=_NO_SECOND_DERIVATIVE)
-    return _by_rows(grad_loss, derivative), None
+    fixed = raw.PreventGradient(
+        op.outputs[1],
+        message="Currently there is no way to take the second derivative of"
+        " sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction"
+        " with tf.gradients()",
+    )
+    return _by_rows(grad_loss, fixed), None

@@ -6,12 +6,13 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.graph import name_scope
+from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
-from weft.ops.array.scatter import scatter_nd
 from weft.ops.control import check
 from weft.ops.control.cond import cond
+from weft.ops.control.control import with_dependencies
 from weft.ops.kit.operands import tensors
 from weft.ops.math import math as math_ops
 
@@ -59,11 +60,13 @@ def confusion_matrix(
 ) -> Tensor:
     """How often (or with what weight) each label, by row, got each prediction, by column."""
     dtype = dtypes.as_dtype(dtype)
-    with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)) as scope:
+    with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
         labels, predictions = tensors(labels=labels, predictions=predictions)
         pair = remove_squeezable_dimensions(labels, predictions)
-        both = zip(pair, ("labels", "predictions"), strict=True)
-        found = {name: _classes(tensor, f"`{name}`") for tensor, name in both}
+        labels, predictions = pair
+        predictions, labels = (math_ops.cast(x, dtypes.int64) for x in (predictions, labels))
+        both = {"labels": labels, "predictions": predictions}
+        found = {name: _not_negative(x, f"`{name}`") for name, x in both.items()}
         if num_classes is None:
             largest = (math_ops.reduce_max(found[name]) for name in ("predictions", "labels"))
             num_classes = math_ops.maximum(*largest) + 1
@@ -78,16 +81,15 @@ def confusion_matrix(
         shape = array.stack([num_classes, num_classes])
         places = array.stack([*found.values()], 1)
         values = array.ones_like(found["predictions"], dtype) if weights is None else weights
-        return scatter_nd(places, values, math_ops.cast(shape, dtypes.int64), name=scope)
+        whole = math_ops.cast(shape, dtypes.int64)
+        zeros = array.zeros(math_ops.cast(shape, dtypes.int32), dtype)
+        return raw.SparseTensorDenseAdd(places, values, whole, zeros)
 
 
-def _classes(tensor: Tensor, what: str) -> Tensor:
-    tensor = math_ops.cast(tensor, dtypes.int64)
+def _not_negative(tensor: Tensor, what: str) -> Tensor:
     not_negative = check.assert_non_negative(tensor, message=f"{what} contains negative values")
-    with control_dependencies([not_negative]):
-        return array.identity(tensor)
+    return with_dependencies([not_negative], tensor)
 
 
 def _below(tensor: Tensor, count: Tensor, message: str) -> Tensor:
-    with control_dependencies([check.assert_less(tensor, count, message=message)]):
-        return array.identity(tensor)
+    return with_dependencies([check.assert_less(tensor, count, message=message)], tensor)

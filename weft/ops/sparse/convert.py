@@ -18,6 +18,7 @@ from weft.ops.array.one_hot_search import where_v2
 from weft.ops.kit.operands import with_values
 from weft.ops.kit.shared import deprecated_alias
 from weft.ops.math import casts, math
+from weft.ops.math.reduce import reduction_axes_of
 from weft.ops.sparse.select import as_sparse, parts_of, sparse_merge
 
 
@@ -109,10 +110,12 @@ def _reduction(kind: str, sp_input: Any, axis: Any, keepdims: Any, old: tuple[An
     axes, keep = old
     keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep)
     axis = deprecated_alias("axis", axis, "reduction_axes", axes)
-    if axis is None:
-        axis = math.range(0, array.size(sp_input.dense_shape))
     return getattr(raw, kind)(
-        sp_input.indices, sp_input.values, sp_input.dense_shape, axis, keep_dims=bool(keepdims)
+        sp_input.indices,
+        sp_input.values,
+        sp_input.dense_shape,
+        reduction_axes_of(sp_input, axis),
+        keep_dims=bool(keepdims),
     )
 
 

@@ -108,7 +108,7 @@ def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
     outputs = "output_indices: int64, output_values: T, output_shape: int64"
     made_sparse = op(
         f"{name}Sparse", inputs=inputs, outputs=outputs, attrs=attrs,
-        shape=lambda c: [(None, None), (None,), (None,)], traits=HOST,
+        shape=s.unknown, traits=HOST,
     )  # fmt: skip
     made_sparse(sparse)
     return made(dense)
@@ -125,8 +125,9 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
+    spread = array.reshape(grad, kept)
     scale = shape // casts.cast(kept, dtypes.int64)
-    return [None, raw.GatherNd(array.reshape(grad, kept), indices // scale), None, None]
+    return [None, raw.GatherNd(spread, indices // scale), None, None]
 
 
 # ---- element by element --------------------------------------------------------------------------

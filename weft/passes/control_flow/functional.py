@@ -196,7 +196,9 @@ def _constant(name: str, value: int, node: Node) -> Node:
 
 def is_index(node: Node, i: int, index: Edge) -> Node:
     number = _constant(f"{node.name}/index_{i}", i, node)
-    return binary("Equal", f"{node.name}/is_{i}", node, index, (number, 0))
+    made = binary("Equal", f"{node.name}/is_{i}", node, index, (number, 0))
+    made.attrs["incompatible_shape_error"] = True
+    return made
 
 
 def chosen(

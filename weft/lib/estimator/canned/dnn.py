@@ -24,8 +24,8 @@ from weft.lib.feature_column.layers import DenseFeatures
 from weft.lib.layers.core import dense, dropout
 from weft.lib.layers.normalization import batch_normalization
 from weft.lib.summary import summary
-from weft.ops.math.moments import zero_fraction
 from weft.ops.nn.activations import relu
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.scores.losses import Reduction
 from weft.ops.state.initializers import glorot_uniform_initializer
 from weft.ops.state.partitioners import min_max_variable_partitioner

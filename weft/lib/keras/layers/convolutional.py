@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.shapes import TensorShape
+from weft.core.shapes import TensorShape, dims_of
 from weft.core.signatures import with_parameters_of
 from weft.graph.graph import Tensor
 from weft.lib.keras import regularizers
@@ -70,7 +70,19 @@ class Conv(Layer):
         self.input_spec = InputSpec(
             ndim=self.rank + 2, axes={windows.channel_axis(self.data_format): channels}
         )
+        self._make_operation(dims_of(TensorShape(input_shape)))
         self.built = True
+
+    def _make_operation(self, input_dims: Any) -> None:
+        """What `call` applies to inputs and kernel; its constants are made with the weights."""
+        self._convolution = nn_dilated.Convolution(
+            input_dims,
+            dims_of(self.kernel.shape),
+            self._op_padding(),
+            self.strides,
+            self.dilation_rate,
+            windows.op_format(self.data_format, self.rank + 2),
+        )
 
     def _make_kernels(self, channels: int) -> None:
         self.kernel = weight(self, "kernel", (*self.kernel_size, channels, self.filters))
@@ -80,27 +92,20 @@ class Conv(Layer):
         return self.filters
 
     def call(self, inputs: Any) -> Any:
-        inputs, padding = self._padded(inputs)
-        outputs = nn_dilated.convolve(
-            inputs,
-            self.kernel,
-            padding,
-            self.strides,
-            self.dilation_rate,
-            data_format=windows.op_format(self.data_format, self.rank + 2),
-        )
-        return self._finished(outputs)
+        return self._finished(self._convolution(self._padded(inputs), self.kernel))
 
-    def _padded(self, inputs: Any) -> tuple[Any, Any]:
-        """Inputs for the operation, and the padding that is left to it."""
+    def _op_padding(self) -> Any:
+        """The padding that is left to the operation."""
+        if isinstance(self.padding, (list, tuple)):
+            return self.padding
+        return "VALID" if self.padding == "causal" else self.padding.upper()
+
+    def _padded(self, inputs: Any) -> Any:
+        """Inputs with zeros before them, so that no output sees a later input."""
         if self.padding != "causal":
-            is_list = isinstance(self.padding, (list, tuple))
-            return inputs, self.padding if is_list else self.padding.upper()
-        # So that an output sees no later input.
+            return inputs
         before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
-        return array.pad(
-            inputs, windows.joined([0, 0], [[before, 0]], [0, 0], self.data_format)
-        ), "VALID"
+        return array.pad(inputs, windows.joined([0, 0], [[before, 0]], [0, 0], self.data_format))
 
     def _finished(self, outputs: Tensor) -> Any:
         """Outputs with bias and activation."""

@@ -68,6 +68,9 @@ class SeparableConv(Conv):
         shape = (*(1,) * self.rank, self.depth_multiplier * channels, self.filters)
         self.pointwise_kernel = weight(self, "pointwise_kernel", shape, "pointwise")
 
+    def _make_operation(self, input_dims: Any) -> None:
+        """None: `call` has functions of its own."""
+
     def get_config(self) -> dict[str, Any]:
         keys = (
             "depth_multiplier depthwise_initializer pointwise_initializer depthwise_regularizer "
@@ -84,7 +87,7 @@ class SeparableConv1D(SeparableConv):
         super().__init__(rank=1, **settings)
 
     def call(self, inputs: Any) -> Any:
-        inputs, padding = self._padded(inputs)
+        inputs = self._padded(inputs)
         # Sequences as images of height 1.
         axis = 2 if self.data_format == "channels_first" else 1
         order = windows.op_format(self.data_format, 4)
@@ -93,7 +96,7 @@ class SeparableConv1D(SeparableConv):
             array.expand_dims(self.depthwise_kernel, 0),
             array.expand_dims(self.pointwise_kernel, 0),
             strides=windows.joined(1, self.strides * 2, 1, self.data_format),
-            padding=padding,
+            padding=self._op_padding(),
             rate=(1, *self.dilation_rate),
             data_format=order,
         )
@@ -179,6 +182,9 @@ class DepthwiseConv2D(Conv2D):
     def _make_kernels(self, channels: int) -> None:
         shape = (*self.kernel_size, channels, self.depth_multiplier)
         self.depthwise_kernel = weight(self, "depthwise_kernel", shape, "depthwise")
+
+    def _make_operation(self, input_dims: Any) -> None:
+        """None: `call` has functions of its own."""
 
     def _depth(self, channels: int) -> int:
         return channels * self.depth_multiplier

@@ -40,6 +40,9 @@ class _Transposed(Conv):
     def _make_kernels(self, channels: int) -> None:
         self.kernel = weight(self, "kernel", (*self.kernel_size, self.filters, channels))
 
+    def _make_operation(self, input_dims: Any) -> None:
+        """None: `call` has functions of its own."""
+
     def _output_space(self, space: Any) -> list[Any]:
         padding = self.output_padding or (None,) * self.rank
         sizes = zip(space, self.kernel_size, self.strides, padding, self.dilation_rate, strict=True)
@@ -51,11 +54,9 @@ class _Transposed(Conv):
     def call(self, inputs: Any) -> Any:
         sizes = array.shape(inputs)
         first = 2 if self.data_format == "channels_first" else 1
-        space = self._output_space([sizes[first + i] for i in range(self.rank)])
-        outputs = self._transpose(
-            inputs,
-            array.stack(windows.joined(sizes[0], space, self.filters, self.data_format)),
-        )
+        batch, *space = (sizes[i] for i in (0, *range(first, first + self.rank)))
+        dims = windows.joined(batch, self._output_space(space), self.filters, self.data_format)
+        outputs = self._transpose(inputs, array.stack(dims))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return self._finished(outputs)
 
@@ -83,6 +84,7 @@ class Conv2DTranspose(_Transposed, Conv2D):
 
     def _transpose(self, inputs: Any, output_shape: Any) -> Any:
         if self.dilation_rate == (1, 1):
+            _ = output_shape[0]  # a node of TensorFlow's that nothing reads
             return super()._transpose(inputs, output_shape)
         first = self.data_format == "channels_first"
         if first:

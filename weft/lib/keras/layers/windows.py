@@ -103,7 +103,8 @@ def transposed_length(
         return None
     window += (window - 1) * (dilation - 1)
     if output_padding is None:
-        return length * stride + (max(window - stride, 0) if padding == "valid" else 0)
+        whole = length * stride
+        return whole + max(window - stride, 0) if padding == "valid" else whole
     cut = 2 * (window // 2) if padding == "same" else 0
     return (length - 1) * stride + window - cut + output_padding
 

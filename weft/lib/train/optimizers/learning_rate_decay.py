@@ -131,9 +131,9 @@ def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -
 @_by_the_step
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
     """`values[i]` while `x` is above boundary i - 1 and not above boundary i."""
-    x_tensor = convert_to_tensor(x)
     boundaries = convert_n_to_tensor(boundaries)
     values = convert_n_to_tensor(values)
+    x_tensor = convert_to_tensor(x)
     dtype = x_tensor.dtype.base_dtype
     for i, boundary in enumerate(boundaries):
         found = boundary.dtype.base_dtype
@@ -210,8 +210,9 @@ def polynomial_decay(
             steps = math.multiply(steps, periods)
         else:
             step = math.minimum(step, decay_steps)
-        left = math.pow(1 - math.divide(step, steps), exponent)
-        return math.add(math.multiply(s.rate - end, left), end, name=s.scope)
+        done, whole = math.divide(step, steps), s.rate - end
+        left = math.pow(1 - done, exponent)
+        return math.add(math.multiply(whole, left), end, name=s.scope)
 
 
 @_by_the_step
@@ -315,4 +316,5 @@ def noisy_linear_cosine_decay(
 
 
 def _periodic_cosine(done: Tensor, periods: Tensor) -> Tensor:
-    return 0.5 * (1.0 + math.cos(constant(_math.pi) * (2.0 * periods * done)))
+    turns = 2.0 * periods * done
+    return 0.5 * (1.0 + math.cos(constant(_math.pi) * turns))
