@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Operation, add_to_collection, device, get_default_graph, name_scope
+from weft.graph.graph import (
+    Operation,
+    add_to_collection,
+    colocate_with,
+    device,
+    get_default_graph,
+    name_scope,
+)
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.data import nest
@@ -112,9 +120,9 @@ class Iterator(OfElements):
         """An operation that starts the iterator on `dataset`."""
         with name_scope(name, "make_initializer") as name:
             self._check(dataset)
-        with device(self._iterator_resource.device):
+        with colocate_with(self._iterator_resource):
             made: Operation = raw.MakeIterator(
-                dataset._apply_options()._variant_tensor, self._iterator_resource, name=name
+                dataset._variant_tensor, self._iterator_resource, name=name
             )
         return made
 
@@ -179,7 +187,7 @@ def _completed(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
 
 def _on_cpu_unless_placed() -> Any:
     """Iterators are on the host, unless a device was asked for."""
-    return device(None if get_default_graph()._scopes.devices else "/cpu:0")
+    return nullcontext() if get_default_graph()._scopes.devices else device("/cpu:0")
 
 
 def _pairs(a: Any, b: Any) -> Any:

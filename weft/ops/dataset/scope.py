@@ -34,6 +34,8 @@ class Scope:
         self.measure: Callable[[str, float], None] | None = None
         # Whether results may come in any order: whichever is there first.
         self.any_order = False
+        # Rewrites: a repeated shuffle is one dataset, and one that changes nothing is left out.
+        self.fuses = self.leaves_out = False
 
     def instance(self, function: Any) -> Any:
         """An instance of a function, the same for everyone in this scope."""
