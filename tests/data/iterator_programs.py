@@ -6,6 +6,7 @@ What they leave in the graph of TensorFlow 1.15, and what comes out there, is in
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -296,3 +297,137 @@ drawn_after(
         [tf.constant(0), tf.constant(0.0)],
     )[1],
 )
+
+
+# ---- datasets ------------------------------------------------------------------------------------
+
+
+def dataset(name: str, make: Callable[[Any, Any], Any]) -> None:
+    def run(tf: Any) -> Any:
+        return initializable(tf, make(tf, numbers(tf)), 1)
+
+    run.__name__ = f"dataset_{name}"
+    program(run)
+
+
+def _uneven(tf: Any, numbers: Any) -> Any:
+    return numbers.map(lambda x: tf.fill([x % 4 + 1], x))
+
+
+def _buckets(tf: Any, numbers: Any, **options: Any) -> Any:
+    by_length = tf.data.experimental.bucket_by_sequence_length
+    return _uneven(tf, numbers).apply(by_length(lambda x: tf.size(x), [2, 4], [2, 2, 2], **options))
+
+
+def _resampled(tf: Any, **options: Any) -> Any:
+    labels = tf.data.Dataset.from_tensor_slices([0, 1, 0, 0, 1, 1, 0, 0, 0, 1] * 2)
+    resample = tf.data.experimental.rejection_resample
+    return labels.apply(resample(lambda x: x, [0.3, 0.7], seed=3, **options))
+
+
+def _sampled(tf: Any, numbers: Any, weights: Any = None, seed: int | None = None) -> Any:
+    sample = tf.data.experimental.sample_from_datasets
+    return sample([numbers.take(5), numbers.skip(5)], weights, seed)
+
+
+dataset("padded", lambda tf, d: _uneven(tf, d).padded_batch(3, [None]))
+dataset("padded_whole", lambda tf, d: _uneven(tf, d).padded_batch(3, [6], np.int64(-1), True))
+dataset("unbatched", lambda tf, d: d.batch(4).unbatch())
+dataset("unbatched_too", lambda tf, d: d.batch(4).apply(tf.data.experimental.unbatch()))
+dataset("seed_tensor", lambda tf, d: d.shuffle(5, tf.constant(3, tf.int64)))
+dataset("windows", lambda tf, d: d.window(3, 2, 2, True).flat_map(lambda w: w.batch(3)))
+dataset("grouped", lambda tf, d: d.apply(tf.data.experimental.group_by_window(
+    lambda x: x % 3, lambda key, window: window.batch(2), 2)))  # fmt: skip
+dataset("buckets", _buckets)
+dataset("buckets_filled", lambda tf, d: _buckets(tf, d, padding_values=np.int64(-1)))
+dataset("buckets_unpadded", lambda tf, d: _buckets(tf, d.take(1), no_padding=True))
+dataset("sampled", _sampled)
+dataset("sampled_by_weights", lambda tf, d: _sampled(tf, d, [0.3, 0.7], 2))
+dataset("sampled_by_tensor", lambda tf, d: _sampled(tf, d, tf.constant([0.2, 0.8]), 1))
+dataset("resampled", lambda tf, d: _resampled(tf, initial_dist=[0.6, 0.4]))
+dataset("resampled_unknown", lambda tf, d: _resampled(tf))
+dataset("random", lambda tf, d: tf.data.experimental.RandomDataset().take(4))
+dataset("counter", lambda tf, d: tf.data.experimental.Counter(3, 2).take(4))
+dataset("scanned", lambda tf, d: d.apply(
+    tf.data.experimental.scan(np.int64(0), lambda a, x: (a + x, a * x))))  # fmt: skip
+dataset("sparse_batches", lambda tf, d: _uneven(tf, d).apply(
+    tf.data.experimental.dense_to_sparse_batch(4, [5])).map(tf.sparse.to_dense))  # fmt: skip
+dataset("measured", lambda tf, d: d.take(2).apply(tf.data.experimental.latency_stats("tag")))
+dataset("batches_of_results", lambda tf, d: d.apply(
+    tf.data.experimental.map_and_batch(lambda x: x * 2, 4)))  # fmt: skip
+dataset("batches_of_results_too", lambda tf, d: d.apply(
+    tf.data.experimental.map_and_batch_with_legacy_function(lambda x: (x,), 4)))  # fmt: skip
+dataset("interleaved", lambda tf, d: d.take(4).interleave(
+    lambda x: tf.data.Dataset.from_tensors(x).repeat(3), 2, block_length=2))  # fmt: skip
+dataset("interleaved_in_parallel", lambda tf, d: d.take(4).apply(
+    tf.data.experimental.parallel_interleave(
+        lambda x: tf.data.Dataset.from_tensors(x).repeat(3), cycle_length=2)))  # fmt: skip
+dataset("of_structures", lambda tf, d: tf.data.Dataset.from_generator(
+    lambda: iter([(1, {"a": [1.0, 2.0]})] * 2), (tf.int32, {"a": tf.float32}),
+    ([], {"a": [None]})))  # fmt: skip
+
+
+def from_files(name: str, make: Callable[[Any, str], Any]) -> None:
+    """A program with a folder of lines.txt, rows.csv, and the files 0, 1 and 2 of records."""
+
+    def run(tf: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            _write(tf, folder)
+            return initializable(tf, make(tf, folder), 1)
+
+    run.__name__ = f"files_{name}"
+    program(run)
+
+
+def _write(tf: Any, folder: str) -> None:
+    texts = {"lines.txt": "a\nbb\r\n\nccc", "rows.csv": "a,b,c\n1,0.5,x\n2,1.5,y\n3,2.5,z\n"}
+    for name, text in texts.items():
+        with open(f"{folder}/{name}", "w") as file:
+            file.write(text)
+    for name in "012":
+        with tf.python_io.TFRecordWriter(f"{folder}/{name}") as writer:
+            for i in range(4):
+                ids = tf.train.Feature(int64_list=tf.train.Int64List(value=[i, int(name)]))
+                features = tf.train.Features(feature={"ids": ids})
+                writer.write(tf.train.Example(features=features).SerializeToString())
+
+
+def _records(folder: str) -> list[str]:
+    return [f"{folder}/{name}" for name in "012"]
+
+
+def _features(tf: Any, folder: str, **options: Any) -> Any:
+    wanted = {"ids": tf.FixedLenFeature([2], tf.int64)}
+    make = tf.data.experimental.make_batched_features_dataset
+    return make(f"{folder}/[012]", 2, wanted, num_epochs=1, **options)
+
+
+def _rows(tf: Any, folder: str, **options: Any) -> Any:
+    return tf.data.experimental.make_csv_dataset(f"{folder}/rows.csv", 2, num_epochs=1, **options)
+
+
+def _ends(tf: Any, names: Any) -> Any:
+    return names.map(lambda name: tf.strings.substr(name, -1, 1))
+
+
+from_files("lines", lambda tf, folder: tf.data.TextLineDataset(f"{folder}/lines.txt"))
+from_files(
+    "records", lambda tf, folder: tf.data.TFRecordDataset(_records(folder), num_parallel_reads=2)
+)
+from_files(
+    "pieces", lambda tf, folder: tf.data.FixedLengthRecordDataset(f"{folder}/lines.txt", 4, 1, 1)
+)
+from_files(
+    "listed",
+    lambda tf, folder: _ends(tf, tf.data.Dataset.list_files(f"{folder}/[012]", shuffle=False)),
+)
+from_files(
+    "listed_at_random",
+    lambda tf, folder: _ends(tf, tf.data.Dataset.list_files(f"{folder}/[012]", seed=3)),
+)
+from_files("csv", lambda tf, folder: tf.data.experimental.CsvDataset(
+    f"{folder}/rows.csv", [0, tf.float32, tf.constant(["?"])], header=True))  # fmt: skip
+from_files("rows", lambda tf, folder: _rows(tf, folder, shuffle=False))
+from_files("rows_shuffled", lambda tf, folder: _rows(tf, folder, shuffle_seed=3, label_name="c"))
+from_files("features", lambda tf, folder: _features(tf, folder, shuffle=False))
+from_files("features_shuffled", lambda tf, folder: _features(tf, folder, shuffle_seed=3))

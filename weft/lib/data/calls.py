@@ -30,12 +30,13 @@ def calling(
 
 
 def map_(
-    dataset: Dataset, map_func: Callable[..., Any], num_parallel_calls: Any, legacy: bool = False
-) -> Dataset:
+    dataset: Dataset, map_func: Callable[..., Any], num_parallel_calls: Any, legacy: bool = False,
+    **attrs: Any,
+) -> Dataset:  # fmt: skip
     function = StructuredFunction(map_func, "Dataset.map()", dataset.element_spec, legacy)
     spec = function.output_structure
     if num_parallel_calls is None:
-        return calling(raw.MapDataset, dataset, function, spec)
+        return calling(raw.MapDataset, dataset, function, spec, **attrs)
     calls = convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
     return calling(raw.ParallelMapDataset, dataset, function, spec, calls)
 

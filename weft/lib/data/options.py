@@ -121,7 +121,7 @@ class MapVectorizationOptions(OptionsBase):
 
 
 class OptimizationOptions(OptionsBase):
-    """The rewrites of pipelines that are asked for, or not wanted. One of them changes the order."""
+    """The rewrites of pipelines that are asked for or not; one of them changes the order."""
 
     apply_default_optimizations = _Option(bool)
     autotune = _Option(bool)
