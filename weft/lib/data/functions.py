@@ -47,6 +47,8 @@ class StructuredFunction:
         self._func, self._transformation = func, transformation_name
         self.input_structure = input_structure
         self.output_structure: Any = None
+        if not callable(func):
+            raise ValueError("Argument must be callable")
         outer = get_default_graph()
         self._seed = outer.seed
         name = f"{_function_label(func, transformation_name)}_{next(_serial)}"

@@ -102,7 +102,9 @@ class _Element:
         wanted = dtype.np_storage
         try:
             array = np.asarray(value, None if isinstance(value, np.ndarray) else wanted)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            return np.asarray(value).astype(wanted)
+        except (TypeError, ValueError):
             raise self._cannot_convert(value, dtype) from None
         if array.dtype == wanted:
             return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from typing import Any
 
@@ -27,7 +28,6 @@ from weft.lib.data.structure import (
     from_tensor_list,
     shapes_of,
 )
-from weft.lib.platform import tf_logging
 
 GLOBAL_ITERATORS = "iterators"
 GET_NEXT_CALL_WARNING_THRESHOLD = 32
@@ -152,7 +152,7 @@ class Iterator(OfElements):
         """Tensors that are another element in every step."""
         self._get_next_call_count += 1
         if self._get_next_call_count > GET_NEXT_CALL_WARNING_THRESHOLD:
-            tf_logging.warning(GET_NEXT_CALL_WARNING_MESSAGE)
+            warnings.warn(GET_NEXT_CALL_WARNING_MESSAGE, stacklevel=2)
         spec = self._element_spec
         found = raw.IteratorGetNext(
             self._iterator_resource, output_types=flat_tensor_types(spec),

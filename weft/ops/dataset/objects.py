@@ -71,6 +71,10 @@ class Dataset:
         """
         return None
 
+    def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator | None:
+        """An iterator over batches, if that is not one that puts elements together."""
+        return None
+
 
 class Unary(Dataset):
     """A dataset made of another one."""
@@ -91,6 +95,10 @@ class Unary(Dataset):
     def over_and_over(self, scope: Scope, raw: bool, count: int) -> Iterator | None:
         left_out = self.changes_nothing() and scope.leaves_out
         return self.input.over_and_over(scope, raw, count) if left_out else None
+
+    def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator | None:
+        left_out = self.changes_nothing() and scope.leaves_out
+        return self.input.in_batches(scope, size, drop) if left_out else None
 
 
 class Choosing(Unary):

@@ -48,6 +48,7 @@ class Rewritten(Same):
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
         scope.any_order |= "make_sloppy" in self.asked
         scope.leaves_out |= "noop_elimination" in self.asked
+        scope.batches_results |= "map_and_batch_fusion" in self.asked
         scope.fuses |= "shuffle_and_repeat_fusion" in self.asked
         return self.input.open(scope, raw)
 
