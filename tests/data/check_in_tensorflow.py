@@ -17,7 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 from tests.data.elements import drain, plain, same
-from tests.data.programs import LOCAL, NUMBERED, PROGRAMS, write_files
+from tests.data.programs import LOCAL, OLDER, PROGRAMS, write_files
 
 # TensorFlow 2.21 no longer knows how to run the operation that 1.15 writes.
 KNOWN = {"padded"}
@@ -29,7 +29,7 @@ def write(folder: str) -> None:
 
     write_files(tf, folder)
     warnings.simplefilter("ignore")
-    for name in sorted(set(PROGRAMS) - LOCAL - NUMBERED - KNOWN):
+    for name in sorted(set(PROGRAMS) - LOCAL - OLDER - KNOWN):
         with tf.Graph().as_default() as graph, tf.Session() as session:
             iterator = tf.data.make_initializable_iterator(PROGRAMS[name](tf, folder))
             flat = tf.nest.flatten(iterator.get_next(), expand_composites=True)

@@ -15,8 +15,9 @@ Program = Callable[[Any, str], Any]
 PROGRAMS: dict[str, Program] = {}
 # Programs whose functions are Python's: their graphs mean nothing elsewhere.
 LOCAL = {"generator", "generator_args", "py_func"}
-# Where a graph's seed numbers operations, as 1.15 does and later versions do not.
-NUMBERED = {"shuffled_by_graph_seed"}
+# Where 1.15 gives other elements than later versions: a graph's seed numbers operations, and
+# repeated shuffles are fused.
+OLDER = {"shuffled", "shuffled_by_graph_seed", "shuffled_twice", "shuffled_whole"}
 # Programs that TensorFlow writes with operations that 1.15 did not have.
 NEWER = {
     "cache", "csv", "enumerated", "generator", "parallel_interleave", "parallel_map", "pieces",

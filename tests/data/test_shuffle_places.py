@@ -25,10 +25,14 @@ def _each(count, make):
     return tf.data.Dataset.range(count).flat_map(lambda _: make)
 
 
+def _mapped(dataset):
+    return dataset.map(lambda x: x)
+
+
 SHARED = {
     "side by side": (lambda d: tf.data.Dataset.zip((d, d)), list(zip(FIRST, FIRST, strict=True))),
     "repeated side by side": (
-        lambda d: tf.data.Dataset.zip((d.repeat(2), d.map(lambda x: x).repeat(2))),
+        lambda d: tf.data.Dataset.zip((_mapped(d).repeat(2), _mapped(d).repeat(2))),
         list(zip(FIRST + SECOND, FIRST + SECOND, strict=True)),
     ),
     "one after the other": (lambda d: d.concatenate(d).repeat(2), FIRST * 2 + SECOND * 2),

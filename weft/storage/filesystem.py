@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -73,6 +74,12 @@ class LocalFiles:
             return os.listdir(path)
 
     def matches(self, pattern: str) -> list[str]:
+        """The files that match; NotFoundError without the directory in which the pattern begins."""
+        fixed = re.split(r"[*?\[\\]", pattern, maxsplit=1)[0]
+        directory = os.path.dirname(fixed)
+        if directory and not os.path.isdir(directory):
+            text = f"{directory}; No such file or directory"
+            raise errors.NotFoundError(None, None, text)
         return sorted(glob.glob(pattern, include_hidden=True))
 
     def make_directory(self, path: str) -> None:

@@ -67,15 +67,9 @@ def padded_batch(
     spec = convert_legacy_structure(
         types, nest.pack_sequence_as(shapes, out), dataset.output_classes
     )
-    shapes_attr = flat_tensor_shapes(spec)
-    if constant_value(drop) is not None and not constant_value(drop):
-        variant = raw.PaddedBatchDataset(
-            dataset._variant_tensor, size, wanted, values, output_shapes=shapes_attr
-        )
-    else:
-        variant = raw.PaddedBatchDatasetV2(
-            dataset._variant_tensor, size, wanted, values, drop, output_shapes=shapes_attr
-        )
+    variant = raw.PaddedBatchDatasetV2(
+        dataset._variant_tensor, size, wanted, values, drop, output_shapes=flat_tensor_shapes(spec)
+    )
     return DatasetV1Adapter(variant, spec, [dataset])
 
 
@@ -151,27 +145,14 @@ def unbatch(dataset: Dataset) -> Dataset:
     def normalize(arg: Any, *rest: Any) -> Any:
         return tuple(to_batched_tensor_list(spec, (arg, *rest) if rest else arg))
 
-    if _needs_normalizing(spec):
-        variant = dataset.map(normalize)._variant_tensor
-    else:
-        variant = dataset._variant_tensor
+    normalized = dataset.map(normalize)
     _check_rows(flat_tensor_shapes(spec))
     rows = unbatched(spec)
     found = raw.UnbatchDataset(
-        variant, output_types=flat_tensor_types(rows), output_shapes=flat_tensor_shapes(rows)
-    )
-    return DatasetV1Adapter(found, rows, [dataset])
-
-
-def _needs_normalizing(spec: Any) -> bool:
-    """Sparse tensors are three variants as a whole; to be split, they are three for each row."""
-    return any(each.dtype == dtypes.variant for each in _specs(spec))
-
-
-def _specs(spec: Any) -> list[Any]:
-    from weft.lib.data.structure import flat_tensor_specs
-
-    return flat_tensor_specs(spec)
+        normalized._variant_tensor, output_types=flat_tensor_types(rows),
+        output_shapes=flat_tensor_shapes(rows),
+    )  # fmt: skip
+    return DatasetV1Adapter(found, rows, [normalized])
 
 
 def _check_rows(shapes: list[TensorShape]) -> None:

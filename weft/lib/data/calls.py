@@ -29,17 +29,20 @@ def calling(
     return DatasetV1Adapter(variant, spec, [dataset], [function])
 
 
-def map_(dataset: Dataset, map_func: Callable[..., Any], num_parallel_calls: Any) -> Dataset:
-    function = StructuredFunction(map_func, "Dataset.map()", dataset.element_spec)
+def map_(
+    dataset: Dataset, map_func: Callable[..., Any], num_parallel_calls: Any, legacy: bool = False,
+    **attrs: Any,
+) -> Dataset:  # fmt: skip
+    function = StructuredFunction(map_func, "Dataset.map()", dataset.element_spec, legacy)
     spec = function.output_structure
     if num_parallel_calls is None:
-        return calling(raw.MapDataset, dataset, function, spec)
+        return calling(raw.MapDataset, dataset, function, spec, **attrs)
     calls = convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
     return calling(raw.ParallelMapDataset, dataset, function, spec, calls)
 
 
-def filter_(dataset: Dataset, predicate: Callable[..., Any]) -> Dataset:
-    function = StructuredFunction(predicate, "Dataset.filter()", dataset.element_spec)
+def filter_(dataset: Dataset, predicate: Callable[..., Any], legacy: bool = False) -> Dataset:
+    function = StructuredFunction(predicate, "Dataset.filter()", dataset.element_spec, legacy)
     check_predicate(function)
     return calling(raw.FilterDataset, dataset, function, dataset.element_spec, argument="predicate")
 
@@ -75,6 +78,10 @@ def interleave(
     num_parallel_calls: Any,
 ) -> Dataset:  # fmt: skip
     function = StructuredFunction(map_func, "Dataset.interleave()", dataset.element_spec)
+    if not isinstance(function.output_structure, DatasetSpec):
+        raise TypeError(
+            f"`map_func` must return a `Dataset` object. Got {type(function.output_structure)}"
+        )
     spec = inner_spec(function)
     if isinstance(cycle_length, int) and cycle_length == -1:
         cycle_length = _processors()

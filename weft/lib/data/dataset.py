@@ -25,6 +25,10 @@ class Dataset(OfElements):
         """The datasets this one is made of."""
         raise NotImplementedError("Dataset._inputs")
 
+    def _functions(self) -> Sequence[Any]:
+        """The functions that it calls."""
+        return ()
+
     @property
     def element_spec(self) -> Any:
         """The type specs of an element."""
@@ -298,8 +302,10 @@ class Dataset(OfElements):
     def map_with_legacy_function(
         self, map_func: Callable[..., Any], num_parallel_calls: Any = None
     ) -> Dataset:
-        """As `map`."""
-        return self.map(map_func, num_parallel_calls)
+        """As `map`, with a function of TensorFlow's first kind."""
+        from weft.lib.data.calls import map_
+
+        return map_(self, map_func, num_parallel_calls, legacy=True)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """The elements of the dataset that a function makes of each element."""
@@ -323,8 +329,10 @@ class Dataset(OfElements):
         return filter_(self, predicate)
 
     def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Dataset:
-        """As `filter`."""
-        return self.filter(predicate)
+        """As `filter`, with a function of TensorFlow's first kind."""
+        from weft.lib.data.calls import filter_
+
+        return filter_(self, predicate, legacy=True)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """The last of the states that a function of state and element goes through."""

@@ -16,6 +16,7 @@ from weft.lib.data.batches import known_size
 from weft.lib.data.calls import calling, check_predicate, inner_spec
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
 from weft.lib.data.functions import StructuredFunction
+from weft.lib.data.options import Options
 from weft.lib.data.random_seed import get_seed
 from weft.lib.data.reduction import stateful_function
 from weft.lib.data.structure import (
@@ -39,6 +40,23 @@ def map_and_batch(
     drop_remainder: Any = False, num_parallel_calls: Any = None,
 ) -> Transformation:  # fmt: skip
     """`map` and then `batch`."""
+    given = num_parallel_batches, drop_remainder, num_parallel_calls
+    return _map_and_batch(map_func, batch_size, *given, legacy=False)
+
+
+def map_and_batch_with_legacy_function(
+    map_func: Callable[..., Any], batch_size: Any, num_parallel_batches: Any = None,
+    drop_remainder: Any = False, num_parallel_calls: Any = None,
+) -> Transformation:  # fmt: skip
+    """As `map_and_batch`, with a function of TensorFlow's first kind."""
+    given = num_parallel_batches, drop_remainder, num_parallel_calls
+    return _map_and_batch(map_func, batch_size, *given, legacy=True)
+
+
+def _map_and_batch(
+    map_func: Callable[..., Any], batch_size: Any, num_parallel_batches: Any, drop_remainder: Any,
+    num_parallel_calls: Any, legacy: bool,
+) -> Transformation:  # fmt: skip
     if num_parallel_batches is None and num_parallel_calls is None:
         num_parallel_calls = batch_size
     elif num_parallel_batches is not None and num_parallel_calls is None:
@@ -50,7 +68,7 @@ def map_and_batch(
 
     def apply(dataset: Dataset) -> Dataset:
         name = "tf.data.experimental.map_and_batch()"
-        function = StructuredFunction(map_func, name, dataset.element_spec)
+        function = StructuredFunction(map_func, name, dataset.element_spec, legacy)
         size, calls = (
             int64(batch_size, "batch_size"),
             int64(num_parallel_calls, "num_parallel_calls"),
@@ -63,9 +81,6 @@ def map_and_batch(
         )  # fmt: skip
 
     return apply
-
-
-map_and_batch_with_legacy_function = map_and_batch
 
 
 def parallel_interleave(
@@ -192,8 +207,8 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
         spec = SparseTensorSpec(shape, dataset.output_types)
         sizes = [-1 if d.value is None else d.value for d in as_shape(row_shape).dims]  # type: ignore[union-attr]
         variant = raw.DenseToSparseBatchDataset(
-            dataset._variant_tensor, int64(batch_size, "batch_size"),
-            constant(sizes, dtype=dtypes.int64), output_types=flat_tensor_types(spec),
+            dataset._variant_tensor, batch_size, constant(sizes, dtype=dtypes.int64),
+            output_types=flat_tensor_types(spec),
             output_shapes=flat_tensor_shapes(spec),
         )  # fmt: skip
         return DatasetV1Adapter(variant, spec, [dataset])
@@ -203,12 +218,16 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
 
 def bytes_produced_stats(tag: Any) -> Transformation:
     """Tells the aggregator how large elements are."""
-    return lambda dataset: unary(raw.BytesProducedStatsDataset, dataset, tag)
+    return lambda dataset: unary(raw.BytesProducedStatsDataset, dataset, _text(tag))
 
 
 def latency_stats(tag: Any) -> Transformation:
     """Tells the aggregator how long elements take."""
-    return lambda dataset: unary(raw.LatencyStatsDataset, dataset, tag)
+    return lambda dataset: unary(raw.LatencyStatsDataset, dataset, _text(tag))
+
+
+def _text(tag: Any) -> Any:
+    return convert_to_tensor(tag, dtype=dtypes.string)
 
 
 # ---- devices -------------------------------------------------------------------------------------
@@ -223,7 +242,14 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
     """Elements for `target_device`. They are made on the host, and go to where they are used."""
 
     def apply(dataset: Dataset) -> Dataset:
+        options = Options()
+        options.experimental_optimization.apply_default_optimizations = False
+        options.experimental_optimization.autotune = False
         with device(source_device):
-            return unary(raw.NonSerializableDataset, dataset)
+            constant(source_device)  # it counts for the seeds of what follows, as in TensorFlow
+            wrapped = raw.WrapDatasetVariant(dataset._variant_tensor)
+            variant = raw.UnwrapDatasetVariant(wrapped)
+        found = DatasetV1Adapter(variant, dataset.element_spec, [dataset])
+        return found.with_options(options)
 
     return apply

@@ -12,7 +12,6 @@ from weft.lib.data.dataset import Dataset, DatasetV1Adapter
 from weft.lib.data.readers import TFRecordDataset
 from weft.lib.data.structure import are_compatible, flat_tensor_shapes, flat_tensor_types
 from weft.lib.data.tables import AUTOTUNE, interleaved, shuffled
-from weft.lib.data.transform import int64
 from weft.ops.parsing.features import SparseFeature, _assembled, _with_rows, request
 from weft.ops.queues.readers import ReaderBase
 
@@ -48,7 +47,7 @@ def _parsed(dataset: Dataset, features: Mapping[str, Any], calls: Any) -> Datase
     for key, dtype in zip(wanted.sparse_keys, wanted.sparse_types, strict=True):
         spec[key] = SparseTensorSpec(rows.concatenate([None]), dtype)
     variant = raw.ParseExampleDataset(
-        dataset._variant_tensor, int64(calls, "num_parallel_calls"), wanted.default_tensors(),
+        dataset._variant_tensor, calls, wanted.default_tensors(),
         sparse_keys=wanted.sparse_keys, dense_keys=wanted.dense_keys,
         sparse_types=wanted.sparse_types, dense_shapes=wanted.dense_shapes,
         output_types=flat_tensor_types(spec), output_shapes=flat_tensor_shapes(spec),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ from weft.graph.conversion_status import convert
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import function_def
 from weft.graph.graph import get_default_graph
-from weft.graph.op_def import FuncRef
+from weft.graph.op_def import FuncRef, raw
 from weft.graph.tensor import Tensor
 from weft.lib.data import nest
 from weft.lib.data.structure import (
@@ -25,6 +24,8 @@ from weft.lib.data.structure import (
     type_spec_from_value,
 )
 from weft.ops.functions.func_graph import FuncGraph, func_graph_from_py_func, share_functions
+from weft.ops.functions.traced_graph import TracedGraph, library_function
+from weft.ops.state.get_variable import resource_variables
 
 _serial = itertools.count()
 
@@ -32,33 +33,52 @@ _serial = itertools.count()
 class StructuredFunction:
     """A function from elements of `input_structure` to elements, in the default graph's library.
 
-    `reference` names it; `captured_inputs` are what a call takes besides the element.
+    `reference` names it; `captured_inputs` are what a call takes besides the element. `legacy`:
+    as functions of TensorFlow's first kind, whose conditionals and loops are no functions.
     """
 
     def __init__(
-        self, func: Callable[..., Any], transformation_name: str, input_structure: Any
+        self,
+        func: Callable[..., Any],
+        transformation_name: str,
+        input_structure: Any,
+        legacy: bool = False,
     ) -> None:
         self._func, self._transformation = func, transformation_name
         self.input_structure = input_structure
         self.output_structure: Any = None
-        self._build()
-
-    def _build(self) -> None:
-        specs = flat_tensor_specs(self.input_structure)
+        if not callable(func):
+            raise ValueError("Argument must be callable")
         outer = get_default_graph()
         self._seed = outer.seed
-        name = _function_name(self._func, self._transformation)
+        name = f"{_function_label(func, transformation_name)}_{next(_serial)}"
+        function, self.graph = self._legacy(name) if legacy else self._traced(name)
+        share_functions(outer, self.graph)
+        add_function(outer, function)
+        self.captured_inputs: list[Tensor] = self.graph.extra_inputs
+        self.reference = FuncRef(function.name)
+        self._warn(outer, self.graph)
+
+    def _traced(self, name: str) -> tuple[LibraryFunction, FuncGraph]:
+        graph = TracedGraph(name)
+        with graph.as_default():
+            for i, spec in enumerate(flat_tensor_specs(self.input_structure)):
+                graph.inputs.append(raw.Placeholder(spec.dtype, shape=spec.shape, name=f"args_{i}"))
+        with resource_variables():
+            found = graph.trace(self._call, *graph.inputs)
+        with graph.as_default():
+            graph.outputs = [raw.Identity(tensor) for tensor in found]
+        return library_function(graph, f"__inference_{name}", graph.inputs, graph.outputs), graph
+
+    def _legacy(self, name: str) -> tuple[LibraryFunction, FuncGraph]:
+        specs = flat_tensor_specs(self.input_structure)
         graph = func_graph_from_py_func(
             self._call, [f"arg{i}" for i in range(len(specs))], [spec.dtype for spec in specs],
             name, arg_shapes=[spec.shape for spec in specs], capture_resource_var_by_value=False,
         )  # fmt: skip
         message = function_def(name, name, graph.get_operations(), graph.inputs, graph.outputs)
-        share_functions(outer, graph)
-        add_function(outer, LibraryFunction(message, built=graph.body()))
-        self.graph: FuncGraph = graph
-        self.captured_inputs: list[Tensor] = graph.extra_inputs
-        self.reference = FuncRef(name)
-        self._warn(outer, graph)
+        message.attr["_disable_call_shape_inference"].b = True
+        return LibraryFunction(message, built=graph.body()), graph
 
     def _call(self, *args: Tensor) -> list[Tensor]:
         get_default_graph().seed = self._seed
@@ -110,10 +130,9 @@ def _draws_without_seed(graph: FuncGraph) -> bool:
     )
 
 
-def _function_name(func: Any, transformation: str) -> str:
-    own = getattr(func, "__name__", None) or type(func).__name__
-    label = transformation.replace(".", "_")[:-2] if len(transformation) > 2 else ""
-    return re.sub(r"\W", "_", f"{label}_{own}") + f"_{next(_serial)}"
+def _function_label(func: Any, transformation: str) -> str:
+    own = getattr(func, "__name__", None) or str(type(func))
+    return f"{transformation[:-2].replace('.', '_')}_{own}" if len(transformation) > 2 else own
 
 
 def should_unpack(element: Any) -> bool:

@@ -70,8 +70,7 @@ class _Element:
         self.shapes = nest.flatten(shapes)
         self._single = not nest.is_nested(types)
         # A tuple of components is looked at in one glance.
-        self._flat_length = len(types) if type(types) is tuple else -1
-        self._is_flat = self._flat_length == len(self.types)
+        self._is_flat = type(types) is tuple and not any(map(nest.is_nested, types))
         self._known = [s.as_list() if s.is_fully_defined() else None for s in self.shapes]
 
     def arrays(self, values: Any) -> list[np.ndarray]:
@@ -87,7 +86,7 @@ class _Element:
     def _flat(self, values: Any) -> Any:
         if self._single:
             return (values,)
-        if self._is_flat and type(values) is tuple and len(values) == self._flat_length:
+        if self._is_flat and type(values) is tuple and len(values) == len(self.types):
             return values
         try:
             return nest.flatten_up_to(self.structure, values)
@@ -103,7 +102,9 @@ class _Element:
         wanted = dtype.np_storage
         try:
             array = np.asarray(value, None if isinstance(value, np.ndarray) else wanted)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            return np.asarray(value).astype(wanted)
+        except (TypeError, ValueError):
             raise self._cannot_convert(value, dtype) from None
         if array.dtype == wanted:
             return array
@@ -142,10 +143,10 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
     args = () if args is None else tuple(convert_n_to_tensor(args, name="args"))
     iterators, element = _Iterators(generator), _Element(output_types, output_shapes)
 
-    def begin(_: Any) -> Any:
+    def get_iterator_id_fn(_: Any) -> Any:
         return numpy_function(iterators.begin, args, dtypes.int64)
 
-    def follow(number: Any) -> Any:
+    def generator_next_fn(number: Any) -> Any:
         def python(number: Any) -> list[np.ndarray]:
             return element.arrays(next(iterators.get(number)))
 
@@ -155,11 +156,14 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
             tensor.set_shape(shape)
         return nest.pack_sequence_as(output_types, list(flat))
 
-    def finish(number: Any) -> Any:
+    def finalize_fn(number: Any) -> Any:
         return numpy_function(iterators.end, [number], dtypes.int64)
 
+    def flat_map_fn(dummy: Any) -> Dataset:
+        return _generated(dummy, get_iterator_id_fn, generator_next_fn, finalize_fn)
+
     # Through flat_map every traversal, however nested, gets a number of its own.
-    return from_tensors(0).flat_map(lambda dummy: _generated(dummy, begin, follow, finish))
+    return from_tensors(0).flat_map(flat_map_fn)
 
 
 def _generated(argument: Any, begin: Any, follow: Any, finish: Any) -> Dataset:

@@ -21,17 +21,18 @@ from weft.lib.data.functions import StructuredFunction
 from weft.lib.data.reduction import stateful_function
 from weft.lib.data.structure import flat_tensor_shapes, flat_tensor_types
 from weft.ops.control.check import assert_less
+from weft.ops.math import math
 
 Transformation = Callable[[Dataset], Dataset]
 _KEY = TensorSpec([], dtypes.int64)
 
 
 def _key_function(key_func: Callable[..., Any], name: str, dataset: Dataset) -> StructuredFunction:
-    def key(*args: Any) -> Tensor:
-        found = key_func(*args)
-        return convert_to_tensor(found, dtype=dtypes.int64) if "window" in name else found
+    def key_func_wrapper(*args: Any) -> Tensor:
+        return convert_to_tensor(key_func(*args), dtype=dtypes.int64)
 
-    function = StructuredFunction(key, name, dataset.element_spec)
+    called = key_func_wrapper if "window" in name else key_func
+    function = StructuredFunction(called, name, dataset.element_spec)
     found = function.output_structure
     if not (isinstance(found, TensorSpec) and found.is_compatible_with(_KEY)):
         raise ValueError(
@@ -64,10 +65,10 @@ def _group_by_window(dataset: Dataset, key_func: Any, reduce_func: Any, size_fun
     if not isinstance(reduce.output_structure, DatasetSpec):
         raise TypeError("`reduce_func` must return a `Dataset` object.")
 
-    def size(value: Any) -> Tensor:
+    def window_size_func_wrapper(value: Any) -> Tensor:
         return convert_to_tensor(size_func(value), dtype=dtypes.int64)
 
-    sizes = StructuredFunction(size, name, _KEY)
+    sizes = StructuredFunction(window_size_func_wrapper, name, _KEY)
     if not sizes.output_structure.is_compatible_with(_KEY):
         raise ValueError("`window_size_func` must return a single tf.int64 scalar tensor.")
     spec = reduce.output_structure._element_spec
@@ -149,12 +150,12 @@ def bucket_by_sequence_length(
         limits = np.iinfo(np.int32)
         low = raw.LessEqual([limits.min, *bucket_boundaries], length)
         high = raw.Less(length, [*bucket_boundaries, limits.max])
-        return raw.Min(raw.Where(raw.LogicalAnd(low, high)), [0, 1])
+        return math.reduce_min(raw.Where(raw.LogicalAnd(low, high)))
 
     def size_of(bucket: Tensor) -> Tensor:
         return batch_sizes[bucket]
 
-    def batches(bucket: Tensor, window: Dataset) -> Dataset:
+    def batching_fn(bucket: Tensor, window: Dataset) -> Dataset:
         size = size_of(bucket)
         if no_padding:
             return window.batch(size, drop_remainder=drop_remainder)
@@ -165,7 +166,7 @@ def bucket_by_sequence_length(
         return window.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)
 
     return lambda dataset: dataset.apply(
-        group_by_window(bucket_of, batches, window_size_func=size_of)
+        group_by_window(bucket_of, batching_fn, window_size_func=size_of)
     )
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import nullcontext
 from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Operation, add_to_collection, device, get_default_graph, name_scope
+from weft.graph.graph import (
+    Operation,
+    add_to_collection,
+    colocate_with,
+    device,
+    get_default_graph,
+    name_scope,
+)
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.data import nest
@@ -19,7 +28,6 @@ from weft.lib.data.structure import (
     from_tensor_list,
     shapes_of,
 )
-from weft.lib.platform import tf_logging
 
 GLOBAL_ITERATORS = "iterators"
 GET_NEXT_CALL_WARNING_THRESHOLD = 32
@@ -112,9 +120,9 @@ class Iterator(OfElements):
         """An operation that starts the iterator on `dataset`."""
         with name_scope(name, "make_initializer") as name:
             self._check(dataset)
-        with device(self._iterator_resource.device):
+        with colocate_with(self._iterator_resource):
             made: Operation = raw.MakeIterator(
-                dataset._apply_options()._variant_tensor, self._iterator_resource, name=name
+                dataset._variant_tensor, self._iterator_resource, name=name
             )
         return made
 
@@ -144,7 +152,7 @@ class Iterator(OfElements):
         """Tensors that are another element in every step."""
         self._get_next_call_count += 1
         if self._get_next_call_count > GET_NEXT_CALL_WARNING_THRESHOLD:
-            tf_logging.warning(GET_NEXT_CALL_WARNING_MESSAGE)
+            warnings.warn(GET_NEXT_CALL_WARNING_MESSAGE, stacklevel=2)
         spec = self._element_spec
         found = raw.IteratorGetNext(
             self._iterator_resource, output_types=flat_tensor_types(spec),
@@ -179,7 +187,7 @@ def _completed(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
 
 def _on_cpu_unless_placed() -> Any:
     """Iterators are on the host, unless a device was asked for."""
-    return device(None if get_default_graph()._scopes.devices else "/cpu:0")
+    return nullcontext() if get_default_graph()._scopes.devices else device("/cpu:0")
 
 
 def _pairs(a: Any, b: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.dtypes import DType
-from weft.graph.graph import device, get_default_graph
+from weft.graph.graph import colocate_with, get_default_graph
 from weft.graph.op_def import raw
 from weft.graph.operation import Operation
 from weft.graph.random_seed import get_seed, set_random_seed
@@ -31,12 +31,12 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
         return made
     _warn_of_other_graphs(dataset)
     applied = dataset._apply_options()
-    with device(dataset._variant_tensor.device):
-        resource = raw.IteratorV2(
-            shared_name=shared_name or "", container="", **dataset._flat_structure
-        )
+    resource = raw.IteratorV2(
+        shared_name=shared_name or "", container="", **dataset._flat_structure
+    )
+    with colocate_with(resource):
         initializer = raw.MakeIterator(applied._variant_tensor, resource)
-        return Iterator(resource, initializer, *_legacy(applied))
+    return Iterator(resource, initializer, *_legacy(applied))
 
 
 def make_one_shot_iterator(dataset: Dataset) -> Iterator:
@@ -63,9 +63,8 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator:
             " objects, such as a `Variable` or `LookupTable`. In these cases, use"
             f" `Dataset.make_initializable_iterator()`. (Original error: {error})"
         ) from error
-    with device(dataset._variant_tensor.device):
-        resource = raw.OneShotIterator(dataset_factory=_make_dataset, **dataset._flat_structure)
-        return Iterator(resource, None, *_legacy(dataset))
+    resource = raw.OneShotIterator(dataset_factory=_make_dataset, **dataset._flat_structure)
+    return Iterator(resource, None, *_legacy(dataset))
 
 
 def _legacy(dataset: Dataset) -> list[Any]:

@@ -17,12 +17,14 @@ from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
 from weft.lib.data import nest
+from weft.lib.data.calls import map_
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
 from weft.lib.data.random_seed import get_seed
 from weft.lib.data.sources import from_tensors
 from weft.lib.data.structure import convert_legacy_structure, flat_tensor_shapes, flat_tensor_types
 from weft.lib.data.transform import zip_
 from weft.ops.array.gather import gather
+from weft.ops.array.one_hot_search import one_hot
 from weft.ops.control.cond import cond
 from weft.ops.control.printing import Print
 from weft.ops.math import math
@@ -60,26 +62,42 @@ def sample_from_datasets(
     datasets: Sequence[Dataset], weights: Any = None, seed: Any = None
 ) -> Dataset:
     """Elements of several datasets, each chosen at random."""
-    count = len(datasets)
-
-    def chosen(logits: Tensor, seed: Tensor) -> Tensor:
-        return raw.Squeeze(raw.StatelessMultinomial(logits, 1, seed=seed), squeeze_dims=[0, 1])
-
     if isinstance(weights, Dataset):
-        logits = weights.map(lambda *p: raw.Log(convert_to_tensor(p), name="logits"))
-        seeds = RandomDataset(seed).batch(2, drop_remainder=True)
-        return _directed(zip_((logits, seeds)).map(chosen), datasets)
-    if weights is None:
-        known = convert_to_tensor([[1.0] * count])
-    else:
+        logits = weights.map(lambda *p: raw.Log(p, name="logits"))
+
+        def select_dataset_varying_logits(logits: Tensor, seed: Tensor) -> Tensor:
+            return _chosen(logits, seed)
+
+        choices = zip_((logits, _seeds(seed)))
+        return _directed(_mapped(choices, select_dataset_varying_logits), datasets)
+    known: Any = [[1.0] * len(datasets)]
+    if weights is not None:
         weights = convert_to_tensor(weights, name="weights")
-        _check_weights(weights, count)
+        _check_weights(weights, len(datasets))
         known = raw.ExpandDims(raw.Log(weights, name="logits"), 0)
-    if count == 1:
+    if len(datasets) == 1:
         return datasets[0]
-    # Two each time, as is known in advance: choices are made for many elements at once.
-    seeds = RandomDataset(seed).batch(2, drop_remainder=True)
-    return _directed(seeds.map(lambda seed: chosen(known, seed)), datasets)
+
+    def select_dataset_constant_logits(seed: Tensor) -> Tensor:
+        return _chosen(known, seed)
+
+    return _directed(_mapped(_seeds(seed), select_dataset_constant_logits), datasets)
+
+
+def _chosen(logits: Any, seed: Tensor) -> Tensor:
+    """The number of a dataset."""
+    found: Tensor = raw.Squeeze(raw.StatelessMultinomial(logits, 1, seed), squeeze_dims=[0, 1])
+    return found
+
+
+def _seeds(seed: Any) -> Dataset:
+    """Pairs of numbers without end; as all are known to be pairs, choices are made many at once."""
+    pairs = RandomDataset(seed).batch(2)
+    return DatasetV1Adapter(pairs._variant_tensor, TensorSpec([2], dtypes.int64), [pairs])
+
+
+def _mapped(dataset: Dataset, function: Callable[..., Any]) -> Dataset:
+    return map_(dataset, function, None, use_inter_op_parallelism=False)
 
 
 def _check_weights(weights: Tensor, count: int) -> None:
@@ -142,12 +160,13 @@ def rejection_resample(
             originals = both.map(lambda _, kept: kept)
         filtered = _filtered(dataset, accepts, initials, classes, seed).prefetch(3)
         share = _known_share(known, target)
-        if share == 1:
-            return zip_((classes, dataset))
         if share == 0:
             return filtered
+        unfiltered = zip_((classes, dataset))
+        if share == 1:
+            return unfiltered
         weights = originals.map(lambda p: [(p, 1.0 - p)])
-        return sample_from_datasets([zip_((classes, dataset)), filtered], weights, seed)
+        return sample_from_datasets([unfiltered, filtered], weights, seed)
 
     return apply
 
@@ -169,15 +188,19 @@ def _acceptance(initial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 def _filtered(
     dataset: Dataset, accepts: Dataset, initials: Dataset, classes: Dataset, seed: Any
 ) -> Dataset:
-    def warned(accept: Tensor, initial: Tensor) -> Tensor:
+    def maybe_warn_on_large_rejection(accept: Tensor, initial: Tensor) -> Tensor:
         rejected = math.reduce_sum((1 - accept) * initial)
         message = "Proportion of examples rejected by sampler is high: "
         shown = [rejected, initial, accept]
         warn = partial(Print, accept, shown, message=message, summarize=100, first_n=10)
         return cond(rejected < 0.5, lambda: accept, warn)
 
-    accepts = zip_((accepts, initials)).map(warned)
-    drawn = zip_((classes, accepts, dataset)).map(lambda c, p, data: (c, gather(p, c), data))
+    accepts = zip_((accepts, initials)).map(maybe_warn_on_large_rejection)
+
+    def _gather_and_copy(c: Tensor, accept: Tensor, data: Any) -> Any:
+        return c, gather(accept, c), data
+
+    drawn = zip_((classes, accepts, dataset)).map(_gather_and_copy)
     kept = drawn.filter(lambda _, p, data: random_uniform([], seed=seed) < p)
     return kept.map(lambda c, _, data: (c, data))
 
@@ -189,10 +212,10 @@ def _estimated(target: Tensor, classes: Dataset, batch: int = 32, smoothing: int
     count = dimension_value(target.shape[0]) or raw.Shape(target)[0]
     start = raw.Fill([count], np.int64(smoothing))
 
-    def update(seen: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        hot = raw.OneHot(c, dimension_value(seen.shape[0]), np.int64(1), np.int64(0))
-        seen = seen + math.reduce_sum(hot, 0)
+    def update_estimate_and_tile(seen: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        hot = one_hot(c, dimension_value(seen.shape[0]), dtype=dtypes.int64)
+        seen = math.add(seen, math.reduce_sum(hot, 0))
         share = math.cast(math.truediv(seen, math.reduce_sum(seen)), dtypes.float32)
         return seen, raw.Tile(raw.ExpandDims(share, 0), [batch, 1])
 
-    return classes.batch(batch).apply(scan(start, update)).apply(unbatch())
+    return classes.batch(batch).apply(scan(start, update_estimate_and_tile)).apply(unbatch())

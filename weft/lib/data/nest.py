@@ -92,23 +92,34 @@ def map_structure(func: Callable[..., Any], *structures: Any, **kwargs: Any) -> 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True) -> None:
     """Raises ValueError or TypeError if the structures differ."""
-    count1, count2 = len(flatten(nest1)), len(flatten(nest2))
-    if count1 != count2:
-        raise ValueError(
-            "The two structures don't have the same number of elements. First structure:"
-            f" {nest1}, second structure: {nest2}."
-        )
-    _assert_same(nest1, nest2, check_types)
+    try:
+        _assert_same(nest1, nest2, check_types)
+    except (ValueError, TypeError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
+            f"More specifically: {error}"
+        ) from None
+
+
+def _described(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
 
 
 def _assert_same(a: Any, b: Any, check_types: bool) -> None:
     if is_nested(a) != is_nested(b):
+        nested, leaf = (a, b) if is_nested(a) else (b, a)
         raise ValueError(
-            "The two structures don't have the same nested structure. First structure:"
-            f" {a}, second structure: {b}."
+            f'Substructure "{_described(nested)}" is a sequence, while substructure'
+            f' "{_described(leaf)}" is not'
         )
     if not is_nested(a):
         return
+    if len(_children(a)) != len(_children(b)):
+        raise ValueError(
+            "The two structures don't have the same number of elements. First structure:"
+            f" {_described(a)}. Second structure: {_described(b)}"
+        )
     if check_types:
         both_dicts = isinstance(a, Mapping) and isinstance(b, Mapping)
         if type(a) is not type(b) and not both_dicts:

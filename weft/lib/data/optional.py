@@ -6,6 +6,7 @@ import abc
 from typing import Any
 
 from weft.core import dtypes
+from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
@@ -38,8 +39,11 @@ class Optional(abc.ABC):
     @staticmethod
     def from_value(value: Any) -> Optional:
         """An optional that holds `value`."""
-        spec = type_spec_from_value(value)
-        return _OptionalImpl(raw.OptionalFromValue(to_tensor_list(spec, value)), spec)
+        with name_scope("optional") as scope:
+            with name_scope("value"):
+                spec = type_spec_from_value(value)
+                tensors = to_tensor_list(spec, value)
+            return _OptionalImpl(raw.OptionalFromValue(tensors, name=scope), spec)
 
     @staticmethod
     def none_from_structure(value_structure: Any) -> Optional:

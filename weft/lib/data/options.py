@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from typing import Any
 
 
@@ -62,8 +61,9 @@ def merge_options(*given: Any) -> Any:
     if len(given) < 1:
         raise ValueError("At least one options should be provided")
     kind = type(given[0])
-    if any(not isinstance(each, kind) for each in given):
-        raise TypeError("Could not merge incompatible options.")
+    for each in given:
+        if not isinstance(each, kind):
+            raise TypeError(f"Incompatible options type: {type(each)!r} vs {kind!r}")
     merged = given[0]
     for other in given[1:]:
         merged = _merged(kind(), merged, other)
@@ -89,13 +89,6 @@ def _merged(result: Any, first: Any, second: Any) -> Any:
     return result
 
 
-class AutotuneAlgorithm(enum.Enum):
-    """How buffers and parallelism are tuned."""
-
-    HILL_CLIMB = 0
-    GRADIENT_DESCENT = 1
-
-
 class ThreadingOptions(OptionsBase):
     """How many threads a pipeline may have."""
 
@@ -109,7 +102,7 @@ class StatsOptions(OptionsBase):
     aggregator = _Option(object)
     prefix = _Option(str, lambda: "")
     counter_prefix = _Option(str, lambda: "")
-    latency_all_edges = _Option(bool, lambda: False)
+    latency_all_edges = _Option(bool)
 
 
 class DistributeOptions(OptionsBase):
@@ -128,11 +121,11 @@ class MapVectorizationOptions(OptionsBase):
 
 
 class OptimizationOptions(OptionsBase):
-    """The rewrites of pipelines that are asked for; weft does what helps either way."""
+    """The rewrites of pipelines that are asked for or not; one of them changes the order."""
 
     apply_default_optimizations = _Option(bool)
     autotune = _Option(bool)
-    autotune_algorithm = _Option(AutotuneAlgorithm)
+    autotune_algorithm = _Option(int)
     autotune_buffers = _Option(bool)
     autotune_cpu_budget = _Option(int)
     filter_fusion = _Option(bool)
@@ -145,8 +138,29 @@ class OptimizationOptions(OptionsBase):
     map_vectorization = _Option(MapVectorizationOptions, MapVectorizationOptions)
     noop_elimination = _Option(bool)
     parallel_batch = _Option(bool)
-    prefetch_to_device = _Option(str)
     shuffle_and_repeat_fusion = _Option(bool)
+
+
+# The options that ask for a rewrite of their own name, and those that do so unless told not to.
+_REWRITES = (
+    "filter_fusion filter_with_random_uniform_fusion hoist_random_uniform map_and_batch_fusion"
+    " map_and_filter_fusion map_fusion map_parallelization noop_elimination parallel_batch"
+    " shuffle_and_repeat_fusion"
+).split()
+_BY_DEFAULT = {"map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"}
+
+
+def _asked_rewrites(options: OptimizationOptions) -> list[str]:
+    defaults: set[str] = set() if options.apply_default_optimizations is False else _BY_DEFAULT
+    set_to = {name: getattr(options, name) for name in _REWRITES}
+    asked = {
+        name for name, value in set_to.items() if value or (value is None and name in defaults)
+    }
+    if options.autotune_buffers:
+        asked.add("inject_prefetch")
+    if options.map_vectorization.enabled:
+        asked.add("map_vectorization")
+    return sorted(asked)
 
 
 class Options(OptionsBase):
@@ -159,6 +173,25 @@ class Options(OptionsBase):
     experimental_stats = _Option(StatsOptions, StatsOptions)
     experimental_threading = _Option(ThreadingOptions, ThreadingOptions)
     experimental_stateful_whitelist = _Option(list)
+
+    def optimizations(self) -> list[str]:
+        """The names of the rewrites that `OptimizeDataset` is asked for."""
+        found = _asked_rewrites(self.experimental_optimization)
+        if self.experimental_deterministic is False:
+            found.append("make_sloppy")
+        if self.experimental_stats.latency_all_edges:
+            found.append("latency_all_edges")
+        if self.experimental_slack:
+            found.append("slack")
+        return found
+
+    def optimization_configs(self) -> list[str]:
+        """What those rewrites are told: texts `rewrite:name:value`."""
+        fastest = bool(self.experimental_optimization.map_vectorization.use_choose_fastest)
+        found = [f"map_vectorization:use_choose_fastest:{str(fastest).lower()}"]
+        if self.experimental_slack:
+            found.append(f"slack:slack_period:{self.experimental_distribute.num_devices or 1}")
+        return found
 
     def merge(self, options: Options) -> Options:
         """Options that say what both say; ValueError where they contradict."""

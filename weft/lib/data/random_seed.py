@@ -35,4 +35,4 @@ def _pair(seed: Any) -> tuple[Any, Any]:
     from weft.graph.stacks import get_default_graph
 
     graph_seed = get_default_graph().seed
-    return (DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed), seed
+    return (DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed), seed % _MAX_INT32

@@ -13,6 +13,8 @@ from weft.graph.type_spec import TensorSpec
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
 from weft.lib.data.sources import from_tensor_slices
 from weft.lib.data.transform import int64
+from weft.ops.control.control import Assert
+from weft.ops.strings.reduce import reduce_join
 
 BUFFER_SIZE = 256 * 1024
 
@@ -44,16 +46,17 @@ class _FilesDataset(DatasetV1Adapter):
 
     def __init__(self, filenames: Any, num_parallel_reads: Any) -> None:
         self._filenames = _filenames(filenames)
+
+        def read_one_file(filename: Tensor) -> Dataset:
+            return DatasetV1Adapter(self._read(filename), TensorSpec([], dtypes.string))
+
         if num_parallel_reads is None:
-            made = self._filenames.flat_map(self._of_file)
+            made = self._filenames.flat_map(read_one_file)
         else:
             from weft.lib.data.experimental_calls import parallel_interleave
 
-            made = parallel_interleave(self._of_file, num_parallel_reads)(self._filenames)
+            made = parallel_interleave(read_one_file, num_parallel_reads)(self._filenames)
         super().__init__(made._variant_tensor, made.element_spec, made._inputs())
-
-    def _of_file(self, filename: Tensor) -> Dataset:
-        return DatasetV1Adapter(self._read(filename), TensorSpec([], dtypes.string))
 
     def _read(self, filename: Tensor) -> Tensor:
         raise NotImplementedError
@@ -138,10 +141,11 @@ class FixedLengthRecordDataset(_FilesDataset):
 
     def _read(self, filename: Tensor) -> Tensor:
         header, record, footer = self._lengths
+        record = int64(record, "record_bytes")
         made: Tensor = raw.FixedLengthRecordDatasetV2(
             filename,
             optional_tensor(header, "header_bytes", 0),
-            int64(record, "record_bytes"),
+            record,
             optional_tensor(footer, "footer_bytes", 0),
             optional_tensor(self._buffer, "buffer_size", BUFFER_SIZE),
             optional_tensor(self._compression, "compression_type", "", dtypes.string),
@@ -156,16 +160,12 @@ def list_files(file_pattern: Any, shuffle: Any, seed: Any) -> Dataset:
         pattern = convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
         matching = raw.MatchingFiles(pattern)
         some = raw.Greater(raw.Shape(matching)[0], 0, name="match_not_empty")
-        joined = raw.ReduceJoin(pattern, list(range(pattern.shape.ndims or 0)), separator=", ")
+        joined = reduce_join(pattern, separator=", ")
         message = raw.Add("No files matched pattern: ", joined, name="message")
-        with control_dependencies(
-            [raw.Assert(some, [message], summarize=1, name="assert_not_empty")]
-        ):
+        with control_dependencies([Assert(some, [message], summarize=1, name="assert_not_empty")]):
             matching = raw.Identity(matching)
         dataset = from_tensor_slices(matching)
         if shuffle:
-            size = raw.Maximum(
-                raw.Shape(matching, out_type=dtypes.int64)[0], constant(1, dtypes.int64)
-            )
+            size = raw.Maximum(raw.Shape(matching, out_type=dtypes.int64)[0], 1)
             dataset = dataset.shuffle(size, seed=seed)
         return dataset

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.data import nest
@@ -29,7 +30,8 @@ def listed(found: Any) -> list[Tensor]:
 
 
 def reduce(dataset: Dataset, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
-    state = normalize_element(initial_state)
+    with name_scope("initial_state"):
+        state = normalize_element(initial_state)
     function, spec = stateful_function(
         reduce_func, "reduce()", dataset, type_spec_from_value(state), lambda f: f.output_structure
     )

@@ -9,6 +9,7 @@ from weft.core.shapes import Dimension
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import raw
 from weft.graph.slices import SparseTensor
+from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
 from weft.lib.data import nest
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
@@ -35,6 +36,9 @@ def from_tensors(tensors: Any) -> Dataset:
 def from_tensor_slices(tensors: Any) -> Dataset:
     element = normalize_element(tensors)
     batched_spec = type_spec_from_value(element)
+    for value in nest.flatten(element):
+        if isinstance(value, Tensor) and value.shape.ndims == 0:
+            raise ValueError(f"Value {value} has insufficient rank for batching.")
     flat = to_batched_tensor_list(batched_spec, element)
     spec = nest.map_structure(unbatched, batched_spec)
     size = Dimension(flat[0].shape.dims[0] if flat[0].shape.dims else None)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
 from weft.core.shapes import TensorShape, as_shape
 from weft.graph.convert import convert_to_tensor
@@ -53,6 +55,8 @@ def type_spec_from_value(element: Any) -> Any:
         return type(element)(*parts) if hasattr(element, "_fields") else tuple(parts)
     if hasattr(type(element), "__attrs_attrs__"):
         return nest.map_structure(type_spec_from_value, element)
+    if isinstance(element, np.ndarray):
+        return TensorSpec(element.shape, dtypes.as_dtype(element.dtype))
     spec = _leaf_spec(element)
     if spec is not None:
         return spec

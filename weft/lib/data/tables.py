@@ -13,20 +13,22 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph.constant_value import constant_value
-from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.convert import constant, convert_n_to_tensor, convert_to_tensor
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
+from weft.lib.data.calls import map_
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
 from weft.lib.data.experimental_calls import ignore_errors as ignoring_errors
 from weft.lib.data.experimental_calls import parallel_interleave, shuffle_and_repeat
 from weft.lib.data.options import Options
-from weft.lib.data.readers import BUFFER_SIZE, optional_tensor
+from weft.lib.data.readers import optional_tensor
 from weft.lib.data.sources import from_tensor_slices
 from weft.lib.data.structure import flat_tensor_shapes, flat_tensor_types
 from weft.storage import file_io
 
 AUTOTUNE = -1
+_BUFFER_SIZE = 4 * 1024 * 1024
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
 
@@ -39,29 +41,30 @@ class CsvDataset(DatasetV1Adapter):
         use_quote_delim: Any = True, na_value: Any = "", select_cols: Any = None,
     ) -> None:  # fmt: skip
         names = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
+        compression = optional_tensor(compression_type, "compression_type", "", dtypes.string)
         defaults = [_as_default(each) for each in record_defaults]
-        columns = constant([] if select_cols is None else select_cols, dtypes.int64, shape=None)
+        defaults = convert_n_to_tensor(defaults, name="record_defaults")
         spec = tuple(TensorSpec([], each.dtype) for each in defaults)
         variant = raw.CSVDataset(
             names,
-            optional_tensor(compression_type, "compression_type", "", dtypes.string),
-            optional_tensor(buffer_size, "buffer_size", BUFFER_SIZE),
+            compression,
+            optional_tensor(buffer_size, "buffer_size", _BUFFER_SIZE),
             convert_to_tensor(header, dtype=dtypes.bool, name="header"),
             optional_tensor(field_delim, "field_delim", ",", dtypes.string),
             optional_tensor(use_quote_delim, "use_quote_delim", True, dtypes.bool),
             optional_tensor(na_value, "na_value", "", dtypes.string),
-            columns,
+            convert_to_tensor(select_cols or [], dtype=dtypes.int64, name="select_cols"),
             defaults,
             output_shapes=flat_tensor_shapes(spec),
         )
         super().__init__(variant, spec)
 
 
-def _as_default(value: Any) -> Tensor:
+def _as_default(value: Any) -> Any:
     """A default; a type alone means that the column must be there."""
     if not isinstance(value, (Tensor, list, np.ndarray)) and value in _TYPES:
         return constant([], dtype=value)
-    return convert_to_tensor(value)
+    return value
 
 
 class SqlDataset(DatasetV1Adapter):
@@ -124,21 +127,22 @@ def make_csv_dataset(
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
-    def records(filename: Tensor) -> Dataset:
+    def filename_to_dataset(filename: Tensor) -> Dataset:
         found: Dataset = CsvDataset(
             filename, column_defaults, compression_type, None, header, field_delim,
             use_quote_delim, na_value, select_columns,
         )  # fmt: skip
         return found.apply(ignoring_errors()) if ignore_errors else found
 
-    def named(*columns: Tensor) -> Any:
+    def map_fn(*columns: Tensor) -> Any:
         # There are as many columns as defaults; a row that has more is refused when it is read.
         features = collections.OrderedDict(zip(column_names, columns, strict=False))
         return features if label_name is None else (features, features.pop(label_name))
 
-    dataset = interleaved(files, records, num_parallel_reads or 1, sloppy)
+    dataset = interleaved(files, filename_to_dataset, num_parallel_reads or 1, sloppy)
     dataset = shuffled(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
-    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(named)
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
+    dataset = map_(dataset, map_fn, None, use_inter_op_parallelism=False)
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 

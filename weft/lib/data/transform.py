@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import device, get_default_graph
+from weft.graph.graph import get_default_graph
 from weft.graph.op_def import OpDef, raw
 from weft.lib.data import nest
 from weft.lib.data.dataset import Dataset, DatasetV1Adapter
@@ -72,8 +74,7 @@ def shuffle(dataset: Dataset, buffer_size: Any, seed: Any, reshuffle: bool | Non
 
 def prefetch(dataset: Dataset, buffer_size: Any, slack_period: int | None = None) -> Dataset:
     size = int64(-1 if buffer_size is None else buffer_size, "buffer_size")
-    with device(dataset._variant_tensor.device):
-        return unary(raw.PrefetchDataset, dataset, size, slack_period=slack_period or 0)
+    return unary(raw.PrefetchDataset, dataset, size, slack_period=slack_period or 0)
 
 
 def enumerate_(dataset: Dataset, start: Any) -> Dataset:
@@ -138,23 +139,54 @@ def with_options(dataset: Dataset, options: Options) -> Dataset:
 def apply_options(dataset: Dataset) -> Dataset:
     """The dataset that an iterator is made of: with the datasets its options ask for around it."""
     options = dataset.options()
-    threading = options.experimental_threading
-    if threading is not None and threading.max_intra_op_parallelism is not None:
+    threading, tuning = options.experimental_threading, options.experimental_optimization
+    if threading.max_intra_op_parallelism is not None:
         count = int64(threading.max_intra_op_parallelism, "max_intra_op_parallelism")
         dataset = unary(raw.MaxIntraOpParallelismDataset, dataset, count)
-    if threading is not None and threading.private_threadpool_size is not None:
+    if threading.private_threadpool_size is not None:
         count = int64(threading.private_threadpool_size, "num_threads")
         dataset = unary(raw.PrivateThreadPoolDataset, dataset, count)
-    if options.experimental_deterministic is False:
-        dataset = unary(raw.OptimizeDataset, dataset, ["make_sloppy"])
-    tuning = options.experimental_optimization
-    if tuning is None or tuning.autotune is not False:
-        budget = (tuning.autotune_cpu_budget if tuning is not None else None) or 0
-        dataset = unary(raw.ModelDataset, dataset, cpu_budget=budget)
+    rewrites = options.optimizations()
+    if rewrites and _reads_ref_variables(dataset):
+        warnings.warn(
+            "tf.data static optimizations are not compatible with tf.Variable. The following"
+            f" optimizations will be disabled: {', '.join(rewrites)}. To enable optimizations, use"
+            " resource variables instead by calling `tf.enable_resource_variables()` at the start"
+            " of the program.",
+            stacklevel=4,
+        )
+    elif rewrites:
+        asked = convert_to_tensor(rewrites, dtype=dtypes.string, name="optimizations")
+        configs = options.optimization_configs()
+        dataset = unary(raw.OptimizeDataset, dataset, asked, optimization_configs=configs)
+    if tuning.autotune is not False:
+        algorithm, budget = tuning.autotune_algorithm or 0, tuning.autotune_cpu_budget or 0
+        dataset = unary(raw.ModelDataset, dataset, algorithm=algorithm, cpu_budget=budget)
     stats = options.experimental_stats
-    if stats is not None and stats.aggregator is not None:
+    if stats.aggregator is not None:
         dataset = unary(
             raw.SetStatsAggregatorDataset, dataset, stats.aggregator._resource, stats.prefix,
             stats.counter_prefix,
         )  # fmt: skip
     return dataset
+
+
+def _reads_ref_variables(dataset: Dataset) -> bool:
+    """Whether a function of a pipeline takes something that is made of a reference variable."""
+    pending = [
+        tensor for function in _all_functions(dataset) for tensor in function.captured_inputs
+    ]
+    seen = set(pending)
+    while pending:
+        tensor = pending.pop()
+        if tensor.dtype._is_ref_dtype:
+            return True
+        pending += [each for each in tensor.op.inputs if each not in seen]
+        seen.update(tensor.op.inputs)
+    return False
+
+
+def _all_functions(dataset: Dataset) -> Iterator[Any]:
+    yield from dataset._functions()
+    for each in dataset._inputs():
+        yield from _all_functions(each)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from weft.client.eager import EagerExecution
@@ -30,7 +31,7 @@ from weft.ops.functions.traced_graph import (
 )
 from weft.ops.kit.eager import EagerTensor, executing_eagerly
 from weft.ops.lists.tensor_array import TensorArray, flow_of, with_flows
-from weft.ops.state.get_variable import get_variable_scope
+from weft.ops.state.get_variable import resource_variables
 
 
 class ConcreteFunction:
@@ -267,17 +268,8 @@ def trace(
     )
 
     def call() -> Any:
-        variable_scope = get_variable_scope()
-        before = variable_scope.use_resource
-        variable_scope.set_use_resource(True)
-        try:
-            if scope is None:
-                result = python_function(*inside.args, **inside.kwargs)
-            else:
-                with scope():
-                    result = python_function(*inside.args, **inside.kwargs)
-        finally:
-            variable_scope._use_resource = before
+        with resource_variables(), scope() if scope is not None else nullcontext():
+            result = python_function(*inside.args, **inside.kwargs)
         return nest.map_structure(lambda x: _result(python_function, x), result)
 
     result = graph.trace(call)

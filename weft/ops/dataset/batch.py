@@ -36,6 +36,10 @@ class Batch(Batching):
     """Elements along a new first axis."""
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        if scope.batches_results:
+            found = self.input.in_batches(scope, self.size, self.drop)
+            if found is not None:
+                return found
         return Batches(self.input.open(scope), self.size, self.drop)
 
 

@@ -30,6 +30,9 @@ class Take(Choosing):
         found = self.input.open(scope, raw)
         return found if self.count < 0 else First(found, self.count)
 
+    def changes_nothing(self) -> bool:
+        return self.count == -1
+
     def cardinality(self) -> int:
         n = self.input.cardinality()
         if n == UNKNOWN or self.count < 0:
@@ -77,6 +80,9 @@ class Skip(Choosing):
     def over(self, scope: Scope, raw: bool) -> Iterator:
         return Rest(self.input.open(scope, raw), self.count)
 
+    def changes_nothing(self) -> bool:
+        return self.count == 0
+
     def cardinality(self) -> int:
         n = self.input.cardinality()
         if self.count < 0:
@@ -122,7 +128,14 @@ class Repeat(Choosing):
         self.count = count
 
     def over(self, scope: Scope, raw: bool) -> Iterator:
+        if scope.fuses and not (scope.leaves_out and self.changes_nothing()):
+            found = self.input.over_and_over(scope, raw, self.count)
+            if found is not None:
+                return found
         return Repeated(lambda: self.input.open(scope, raw), self.count)
+
+    def changes_nothing(self) -> bool:
+        return self.count == 1
 
     def cardinality(self) -> int:
         n = self.input.cardinality()

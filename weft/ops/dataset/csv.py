@@ -148,6 +148,8 @@ def csv_dataset(
     if len(delimiter) != 1:
         raise invalid("field_delim should be only 1 char")
     columns = [int(i) for i in np.ravel(select_cols)]
+    if columns and len(columns) != len(output_types):
+        raise invalid("select_cols should match output size")
     if any(b <= a for a, b in itertools.pairwise(columns)):
         raise invalid("select_cols should be strictly increasing indices")
     if columns and columns[0] < 0:

@@ -71,7 +71,8 @@ class Found(Iterator):
             self.connection.text_factory = bytes
             self.cursor = self.connection.execute(self.dataset.query)
         except sqlite3.Error as error:
-            raise UnknownError(None, None, str(error)) from None
+            code, query = error.sqlite_errorcode & 0xFF, self.dataset.query
+            raise UnknownError(None, None, f"Prepare() failed: [{code}] {error}: {query}") from None
 
     def restore(self, saved: Any) -> None:
         self.close()
@@ -104,8 +105,8 @@ def _sql_op(name: str) -> None:
         driver = _text(driver_name, "driver_name")
         if driver != "sqlite":
             raise invalid(
-                f"tensorflow::SqlDriver::CreateDriver: driver name {driver} is not supported; the"
-                " only supported driver is sqlite"
+                f"The database type, {driver}, is not supported by SqlDataset. The set of supported"
+                " databases is: {'sqlite'}."
             )
         path, text = _text(data_source_name, "data_source_name"), _text(query, "query")
         return Query(path, text, output_types)

@@ -43,6 +43,11 @@ class Map(Calling):
             return InParallel(found, self.function, scope, self.calls, self.keeps)
         return Mapped(found, self.function, scope, self.keeps)
 
+    def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator:
+        from weft.ops.dataset.map_and_batch import MappedBatches
+
+        return MappedBatches(self.open(scope), size, drop)
+
 
 class Mapped(Mapping):
     def __init__(self, input: Iterator, function: Captured, scope: Scope, keeps: bool) -> None:

@@ -64,6 +64,17 @@ class Dataset:
         """How many elements there are; INFINITE or UNKNOWN."""
         return UNKNOWN
 
+    def over_and_over(self, scope: Scope, raw: bool, count: int) -> Iterator | None:
+        """An iterator over `count` passes, if that is more than one pass after the other.
+
+        A count of -1 has no end. Only asked for where `scope` says that datasets are rewritten.
+        """
+        return None
+
+    def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator | None:
+        """An iterator over batches, if that is not one that puts elements together."""
+        return None
+
 
 class Unary(Dataset):
     """A dataset made of another one."""
@@ -76,6 +87,18 @@ class Unary(Dataset):
 
     def cardinality(self) -> int:
         return self.input.cardinality()
+
+    def changes_nothing(self) -> bool:
+        """Whether the input gives the very same elements, so that this dataset can be left out."""
+        return False
+
+    def over_and_over(self, scope: Scope, raw: bool, count: int) -> Iterator | None:
+        left_out = self.changes_nothing() and scope.leaves_out
+        return self.input.over_and_over(scope, raw, count) if left_out else None
+
+    def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator | None:
+        left_out = self.changes_nothing() and scope.leaves_out
+        return self.input.in_batches(scope, size, drop) if left_out else None
 
 
 class Choosing(Unary):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 
-from weft.core.errors import OpError
+from weft.core.errors import InternalError, OpError
 from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import UNKNOWN, Choosing, Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
@@ -24,21 +25,34 @@ class Same(Choosing):
         return self.input.open(scope, raw)
 
 
-class AnyOrder(Same):
-    """A dataset that passes its input on; parallel calls in it may give results in any order."""
-
-    def over(self, scope: Scope, raw: bool) -> Iterator:
-        scope.any_order = True
-        return super().over(scope, raw)
-
-    def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        scope.any_order = True
-        return super().open(scope, raw)
-
-
 @dataset_op("ModelDataset", INPUT, f"algorithm: int = 0, cpu_budget: int = 0, {STRUCTURE}")
 def model_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
     return Same(input_dataset)
+
+
+# The rewrites that TensorFlow 1.15 has. They change nothing that comes out but its order.
+_REWRITES = frozenset(
+    "filter_fusion hoist_random_uniform inject_prefetch latency_all_edges make_sloppy"
+    " make_stateless map_and_batch_fusion map_and_filter_fusion map_fusion map_parallelization"
+    " map_vectorization noop_elimination parallel_batch shuffle_and_repeat_fusion slack".split()
+)
+
+
+class Rewritten(Same):
+    """A dataset whose iterators are told which rewrites of the pipeline were asked for."""
+
+    def __init__(self, input: Dataset, asked: Container[str]) -> None:
+        super().__init__(input)
+        self.asked = asked
+
+    def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        scope.any_order |= "make_sloppy" in self.asked
+        scope.leaves_out |= "noop_elimination" in self.asked
+        scope.batches_results |= "map_and_batch_fusion" in self.asked
+        scope.fuses |= "shuffle_and_repeat_fusion" in self.asked
+        return self.input.open(scope, raw)
+
+    over = open
 
 
 @dataset_op(
@@ -46,8 +60,12 @@ def model_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
     f"{STRUCTURE}, optimization_configs: list(string) = []",
 )  # fmt: skip
 def optimize_dataset(xp: Any, input_dataset: Dataset, optimizations: Any) -> Dataset:
-    asked = np.ravel(optimizations).tolist()
-    return AnyOrder(input_dataset) if b"make_sloppy" in asked else Same(input_dataset)
+    asked = [name.decode() for name in np.ravel(optimizations).tolist()]
+    for name in asked:
+        if name not in _REWRITES:
+            text = f"Tried to register a dataset optimizer that doesn't exist: {name}"
+            raise InternalError(None, None, text)
+    return Rewritten(input_dataset, asked)
 
 
 @dataset_op("RewriteDataset", f"{INPUT}, rewrite_name: string")

@@ -253,6 +253,9 @@ class Prefetch(Unary):
             self.size < 0,
         )  # fmt: skip
 
+    def changes_nothing(self) -> bool:
+        return self.size == 0
+
 
 @dataset_op(
     "PrefetchDataset", f"{INPUT}, buffer_size: int64",

@@ -34,6 +34,9 @@ class Scope:
         self.measure: Callable[[str, float], None] | None = None
         # Whether results may come in any order: whichever is there first.
         self.any_order = False
+        # Rewrites: a repeated shuffle is one dataset, and one that changes nothing is left out.
+        # So are functions and batches of their results: an error takes its whole batch along.
+        self.fuses = self.leaves_out = self.batches_results = False
 
     def instance(self, function: Any) -> Any:
         """An instance of a function, the same for everyone in this scope."""

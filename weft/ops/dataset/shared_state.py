@@ -85,6 +85,9 @@ class SharedShuffle(Shuffle):
     def generator(self, scope: Scope) -> SeedGenerator | None:
         return self.handle
 
+    def over_and_over(self, scope: Scope, raw: bool, count: int) -> None:
+        """One pass after the other: others take seeds in between."""
+
 
 class SeedHandle(SeedGenerator):
     def __init__(self, seeds: tuple[int, int]) -> None:

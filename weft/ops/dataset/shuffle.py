@@ -47,6 +47,13 @@ class Shuffle(Choosing):
             lambda: self.input.open(below, raw), self.size, seeds, self.count, generator, raw
         )
 
+    def over_and_over(self, scope: Scope, raw: bool, count: int) -> Iterator | None:
+        """One shuffle of all passes, with the seeds of the dataset itself."""
+        if not self.anew:
+            return None
+        fused = Shuffle(self.input, self.size, self.seeds, False, _times(count))
+        return fused.over(scope, raw)
+
     def cardinality(self) -> int:
         return Repeat(self.input, self.count).cardinality()
 
@@ -230,6 +237,12 @@ class Shuffled(Reopening):
         self.reopen()
 
 
+def _times(count: int) -> int:
+    if count <= 0 and count != -1:
+        raise invalid("count must be greater than zero or equal to -1.")
+    return count
+
+
 def _size(value: Any) -> int:
     size = scalar(value, "buffer_size")
     if size <= 0:
@@ -256,7 +269,5 @@ def shuffle_dataset(
 def shuffle_and_repeat_dataset(
     xp: Any, input_dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, count: Any
 ) -> Dataset:
-    times = scalar(count, "count")
-    if times <= 0 and times != -1:
-        raise invalid("count must be greater than zero or equal to -1.")
-    return Shuffle(input_dataset, _size(buffer_size), chosen_seeds(seed, seed2), False, times)
+    times, seeds = _times(scalar(count, "count")), chosen_seeds(seed, seed2)
+    return Shuffle(input_dataset, _size(buffer_size), seeds, False, times)

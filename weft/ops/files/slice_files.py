@@ -61,7 +61,15 @@ class SliceFileReader:
     def __init__(self, pattern: str) -> None:
         self._files: list[BinaryIO] = []
         system, where = system_of(pattern)
-        paths = system.matches(where)
+        try:
+            paths = system.matches(where)
+        except errors.NotFoundError as error:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Unsuccessful TensorSliceReader constructor: Failed to get matching files on "
+                f"{pattern}: Not found: {error.message}",
+            ) from None
         if not paths:
             raise errors.NotFoundError(
                 None,

@@ -67,7 +67,8 @@ class FuncGraph(Graph):
         name: str,
     ) -> Operation:
         if any(tensor.op.graph is not self for tensor in inputs):
-            inputs = tuple(self.capture(tensor) for tensor in inputs)
+            with self.name_scope(name) as name:  # copies are part of what they are for
+                inputs = tuple(self.capture(tensor) for tensor in inputs)
         return super().add_op(definition, inputs, output_types, attrs, name)
 
     @contextmanager
@@ -103,8 +104,8 @@ class FuncGraph(Graph):
         self.extra_args.append(arg)
         self._captured[tensor] = inside
 
-    def _copy(self, op: Operation) -> None:
-        """Copies an operation and what it needs into the body."""
+    def _copy(self, op: Operation) -> Operation:
+        """Copies an operation and what it needs into the body: each as often as it is needed."""
         if op.definition.stateful and op not in self.copied_ops and not _is_placeholder(op):
             raise ValueError(
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
@@ -113,12 +114,14 @@ class FuncGraph(Graph):
             raise ValueError(
                 f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value."
             )
-        inputs = tuple(self.capture(tensor) for tensor in op.inputs)
+        inputs = tuple(self._copy(tensor.op).outputs[tensor.value_index] for tensor in op.inputs)
         types = [tensor.dtype for tensor in op.outputs]
         definition = find(self.outer_graph._functions if self.outer_graph else {}, op.type)
-        with self._without_scopes():
+        scope = self.get_name_scope()
+        with self._without_scopes(), self.name_scope(f"{scope}/" if scope else None):
             copy = super().add_op(definition, inputs, types, dict(op.attrs), op.name)
         self._captured.update(zip(op.outputs, copy.outputs, strict=True))
+        return copy
 
     def get_variable(self, getter: Any, name: str, **wanted: Any) -> Any:
         """A variable getter: variables belong to the graph outside, in the scope open there."""

@@ -73,7 +73,7 @@ class TracedGraph(FuncGraph):
                 f" collections to access it. Defined in: {_label(tensor.graph)}; accessed from:"
                 f" {_label(self)}.\n"
             )
-        return super().capture(tensor, name)
+        return super().capture(tensor, name or tensor.op.name)
 
     def _is_inside_of(self, graph: Graph) -> bool:
         around = self.outer_graph

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
@@ -226,6 +227,17 @@ def get_variable_scope() -> VariableScope:
         'outer/inner'
     """
     return get_variable_scope_store().current_scope
+
+
+@contextmanager
+def resource_variables() -> Iterator[None]:
+    """Inside of it, the innermost scope makes resource variables, as bodies of functions want."""
+    scope = get_variable_scope()
+    before, scope._use_resource = scope._use_resource, True
+    try:
+        yield
+    finally:
+        scope._use_resource = before
 
 
 def _get_default_variable_store() -> VariableStore:
