@@ -11,7 +11,7 @@ from weft.graph.op_def import REGISTRY
 
 # What TensorFlow 1.15 registers takes more types than its table, which was not brought up to date.
 # What later versions added with a default, so that their graphs can be read.
-AHEAD_OF_THE_TABLE = {"Abs", "TensorListSetItem"} | {
+AHEAD_OF_THE_TABLE = {"Abs", "Equal", "NotEqual", "TensorListSetItem"} | {
     f"SparseSegment{kind}{form}"
     for kind in ("Mean", "SqrtN", "Sum")
     for form in ("", "Grad", "WithNumSegments")
