@@ -147,12 +147,9 @@ def _sampled_logits(
 def _row_products(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
     """inputs[i] times each of its `num_true` rows, [batch, num_true]."""
     width = shape(rows)[1:2]
-
-    def as_rows(x: Tensor, *outer: int) -> Tensor:
-        return reshape(x, concat([outer, width], 0))
-
-    grouped = as_rows(rows, -1, num_true)
-    products = as_rows(raw.Mul(expand_dims(inputs, 1), grouped), -1)
+    grouped = concat([(-1, num_true), width], 0)
+    products = raw.Mul(expand_dims(inputs, 1), reshape(rows, grouped))
+    products = reshape(products, concat([(-1,), width], 0))
     return reshape(_sum_rows(products), [-1, num_true])
 
 
