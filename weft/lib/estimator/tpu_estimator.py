@@ -23,6 +23,7 @@ from weft.lib.estimator.tpu_config import (
 from weft.lib.estimator.tpu_spec import TPUEstimatorSpec
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.sessions.hooks import StepCounterHook
+from weft.ops.state.global_step import make_global_step
 
 _RESERVED = ["batch_size", "context", "use_tpu"]
 
@@ -138,6 +139,9 @@ class TPUEstimator(Estimator):
             params or {},
             warm_start_from,
         )
+
+    def _create_global_step(self, graph: Any) -> Any:
+        return make_global_step(graph, use_resource=True)
 
     def _check_for_tpu(self, config: RunConfig) -> None:
         if self._batch_sizes[ModeKeys.TRAIN] is None:

@@ -142,7 +142,7 @@ def _split_like(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
             sizes = shape_n(values)
             break
     if len(sizes) > _MANY_PIECES:
-        lengths = squeeze(raw.Slice(stack(sizes, axis=1), stack([axis, 0]), [1, -1]))
+        lengths = squeeze(raw.Slice(stack(sizes, axis=1), [axis, 0], [1, -1]))
         return raw.SplitV(grad, lengths, axis, num_split=len(sizes), name="split")
     offsets = raw.ConcatOffset(axis, sizes)
     return [raw.Slice(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]

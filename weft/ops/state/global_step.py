@@ -61,6 +61,11 @@ def get_global_step(graph: Any = None) -> Any:
 
 def create_global_step(graph: Any = None) -> Any:
     """Makes the global step; ValueError if there is one already."""
+    return make_global_step(graph)
+
+
+def make_global_step(graph: Any = None, use_resource: bool | None = None) -> Any:
+    """The global step as a variable of either kind; ValueError if there is one already."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
@@ -69,6 +74,7 @@ def create_global_step(graph: Any = None) -> Any:
         return get_variable(
             GraphKeys.GLOBAL_STEP, [], dtypes.int64, Zeros(), collections=joined,
             aggregation=VariableAggregation.ONLY_FIRST_REPLICA, trainable=False,
+            use_resource=use_resource,
         )  # fmt: skip
 
 
