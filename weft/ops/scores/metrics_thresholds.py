@@ -55,7 +55,7 @@ def count_at_thresholds(
         )
     steps = len(thresholds)
     column, row = array.reshape(predictions, [-1, 1]), array.reshape(labels, [1, -1])
-    count = column.shape.as_list()[0]
+    count: Any = column.shape.as_list()[0]
     count = array.shape(column)[0] if count is None else count
     limits = array.expand_dims(constant(thresholds, dtypes.float32), [1])
     limits = array.tile(limits, array.stack([1, count]))
