@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.op_def import raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
@@ -29,11 +30,8 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
         fits = cond(
             is_scalar,
             lambda: is_scalar,
-            lambda: cond(
-                math_ops.equal(values_rank, weights_rank),
-                lambda: _sizes_fit(weights_shape, values_shape),
-                lambda: math_ops.not_equal(values_rank, values_rank),
-            ),
+            lambda: _is_like(weights_shape, weights_rank, values_shape, values_rank),
+            name="is_valid_shape",
         )
         shapes = ["weights.shape=", weights.name, weights_shape]
         shapes += ["values.shape=", values.name, values_shape]
@@ -51,10 +49,10 @@ def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def _fits(weights: Tensor, values: Tensor) -> bool:
     """Whether the static shapes fit; False if that is not yet known, ValueError if they do not."""
-    if weights.dims == ():
-        return True
     if weights.dims is None or values.dims is None:
         return False
+    if weights.dims == ():
+        return True
     shapes = f"values.shape={values.shape}. weights.shape={weights.shape}."
     if len(weights.dims) != len(values.dims):
         raise ValueError(
@@ -71,9 +69,26 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
     return known
 
 
+def _is_like(weights_shape: Any, weights_rank: Any, values_shape: Any, values_rank: Any) -> Tensor:
+    """Whether the ranks are the same, and each size is too, or 1."""
+    with name_scope("has_valid_nonscalar_shape") as scope:
+        is_same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
+        return cond(
+            is_same_rank,
+            lambda: _sizes_fit(weights_shape, values_shape),
+            lambda: is_same_rank,
+            name=scope,
+        )
+
+
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
-    same = math_ops.equal(weights_shape, values_shape)
-    return math_ops.reduce_all(math_ops.logical_or(same, math_ops.equal(weights_shape, 1)))
+    """Whether no row of the weights' sizes has one that is not in {the values' size, 1}."""
+    with name_scope("has_invalid_dims", values=(weights_shape, values_shape)) as scope:
+        wanted = array.expand_dims(values_shape, -1)
+        either = array.concat([wanted, array.ones_like(wanted)], axis=1)
+        sizes = array.expand_dims(weights_shape, -1)
+        _, others, _ = raw.DenseToDenseSetOperation(sizes, either, set_operation="a-b")
+        return math_ops.equal(0, array.size(others, name="num_invalid_dims"), name=scope)
 
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:
