@@ -15,13 +15,20 @@ from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
-from weft.lib.distributions.sample_shapes import static_rank
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import sequence_mask, where
 from weft.ops.math import math
 from weft.ops.nn.activations import log_softmax, softmax
 from weft.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 from weft.ops.random.random import multinomial
+
+
+def batch_rank_of(logits: Tensor) -> Tensor:
+    """The number of dimensions before the last one."""
+    if logits.dims is not None:
+        return convert_to_tensor(len(logits.dims) - 1, dtypes.int32, name="batch_rank")
+    with name_scope("batch_rank"):
+        return array.rank(logits) - 1
 
 
 class Categorical(Distribution):
@@ -41,13 +48,22 @@ class Categorical(Distribution):
             self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)
-            dims = self.logits.shape.dims
-            last = None if dims is None else dims[-1].value
-            size = array.shape(self.logits)[-1] if last is None else last
-            self.event_size = convert_to_tensor(size, dtypes.int32, name="event_size")
+            self._batch_rank = batch_rank_of(self.logits)
+            sizes, dims = array.shape(self.logits, name="logits_shape"), self.logits.dims
+            if dims is not None and dims[-1] is not None:
+                self.event_size = convert_to_tensor(dims[-1], dtypes.int32, name="event_size")
+            else:
+                with name_scope("event_size"):
+                    self.event_size = sizes[self._batch_rank]
+            if dims is not None and s.known(dims[:-1]):
+                outer = convert_to_tensor(list(dims[:-1]), dtypes.int32, name="batch_shape")
+            else:
+                with name_scope("batch_shape"):
+                    outer = sizes[:-1]
+            self._batch_shape_now = outer
 
     def _batch_shape_tensor(self) -> Tensor:
-        return array.shape(self.logits)[:-1]
+        return array.identity(self._batch_shape_now)
 
     def _batch_shape(self) -> Any:
         return self.logits.shape[:-1]
@@ -102,7 +118,7 @@ class Categorical(Distribution):
         return -math.reduce_sum(log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Tensor:
-        best = math.argmax(self.logits, axis=static_rank(self.logits) - 1)
+        best = math.argmax(self.logits, axis=self._batch_rank)
         found = math.cast(best, self.dtype)
         found.set_shape(self.batch_shape)
         return found
