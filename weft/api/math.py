@@ -33,7 +33,8 @@ from weft.ops.nn.activations import (
     softsign as softsign,
     top_k as top_k,
 )
-from weft.ops.math.moments import l2_normalize as l2_normalize, zero_fraction as zero_fraction
+from weft.ops.math.moments import l2_normalize as l2_normalize
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.math.reduce import (
     count_nonzero as count_nonzero,
     reduce_euclidean_norm as reduce_euclidean_norm,

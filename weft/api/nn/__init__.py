@@ -105,7 +105,6 @@ from weft.ops.math.moments import (
     normalize_moments as normalize_moments,
     sufficient_statistics as sufficient_statistics,
     weighted_moments as weighted_moments,
-    zero_fraction as zero_fraction,
 )
 from weft.ops.nn.pool import (
     avg_pool as avg_pool,
@@ -121,6 +120,7 @@ from weft.ops.nn.pool import (
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
 )
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.sampled_losses import (
     nce_loss as nce_loss,
     sampled_softmax_loss as sampled_softmax_loss,

@@ -20,6 +20,7 @@ from weft.ops.dataset.functions import (
     Mapping,
     captured,
 )
+from weft.ops.dataset.mapped_batches import MappedBatches
 from weft.ops.dataset.objects import UNKNOWN, Dataset, Element, Iterator, Over, Unary
 from weft.ops.dataset.parallel import InParallel, at_end
 from weft.ops.dataset.scope import Scope
@@ -44,8 +45,6 @@ class Map(Calling):
         return Mapped(found, self.function, scope, self.keeps)
 
     def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator:
-        from weft.ops.dataset.map_and_batch import MappedBatches
-
         return MappedBatches(self.open(scope), size, drop)
 
 

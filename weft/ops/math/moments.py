@@ -12,12 +12,9 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array.array import (
     deprecated_alias,
-    identity,
     shape,
-    size,
     squeeze,
     stop_gradient,
-    zeros,
     zeros_like,
 )
 from weft.ops.array.gather import gather
@@ -257,32 +254,3 @@ def l2_normalize(
     with operands(name, "l2_normalize", x=x) as (scope, x):
         squares = reduce_sum(raw.Square(x), axis, keepdims=True)
         return raw.Mul(x, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope)
-
-
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of zeros in `value`; NaN if it is empty.
-
-    Args:
-        value: a tensor of numbers.
-        name: of the operations.
-
-    Returns:
-        A float32 scalar.
-
-    Raises:
-        TypeError: `value` does not hold numbers.
-
-    Example:
-        >>> float(session.run(tf.nn.zero_fraction([0, 1, 0, 2])))
-        0.5
-    """
-    with name_scope(name, "zero_fraction", [value]):
-        value = convert_to_tensor(value, name="value")
-        count = size(value, out_type=dtypes.int64)
-        with name_scope("count_nonzero", values=[value]):
-            zero = zeros([], dtype=value.dtype)
-            nonzero = cast(raw.NotEqual(value, zero), dtypes.int64)
-            others = reduce_sum(nonzero, name="nonzero_count")
-        with name_scope("counts_to_fraction"):
-            fraction = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
-        return identity(fraction, "fraction")

@@ -14,7 +14,7 @@ from weft.lib.contrib.layers.feature_column_ops import input_from_feature_column
 from weft.lib.contrib.layers.optimizers import optimize_loss
 from weft.lib.feature_column.input_layer import input_layer
 from weft.lib.summary import summary
-from weft.ops.math.moments import zero_fraction
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.state.global_step import get_global_step
 from weft.ops.state.variable_scope import variable_scope
 

@@ -31,8 +31,8 @@ from weft.lib.train.optimizers.sync_replicas import SyncReplicasOptimizer
 from weft.ops.control.control import group
 from weft.ops.math import math as math_ops
 from weft.ops.math.clip import clip_by_global_norm
-from weft.ops.math.moments import zero_fraction
 from weft.ops.nn import activations
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.state import variable_scope as vs
 from weft.ops.state.global_step import get_global_step
 from weft.ops.state.partitioners import min_max_variable_partitioner

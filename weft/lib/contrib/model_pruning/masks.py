@@ -7,7 +7,7 @@ from typing import Any
 from weft.graph.graph import add_to_collection, get_collection
 from weft.graph.tensor import Tensor
 from weft.ops.math import math
-from weft.ops.math.moments import zero_fraction
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.state.get_variable import get_variable
 from weft.ops.state.initializers import ones_initializer, zeros_initializer
 from weft.ops.state.variable_scope import variable_scope

@@ -21,9 +21,9 @@ from weft.ops.array.split import split
 from weft.ops.control.cond import cond
 from weft.ops.control.control import group, no_op
 from weft.ops.math import casts, math
-from weft.ops.math.moments import zero_fraction
 from weft.ops.nn.activations import top_k
 from weft.ops.nn.pool import pool
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.state.get_variable import get_variable
 from weft.ops.state.global_step import get_global_step
 from weft.ops.state.initializers import zeros_initializer

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.lib.summary import summary
 from weft.ops.control.printing import Print
-from weft.ops.math import moments as nn_moments
+from weft.ops.nn.zero_fraction import zero_fraction
 
 
 def _tag(tensor: Any, name: str | None, prefix: str | None) -> str:
@@ -44,7 +44,7 @@ def add_zero_fraction_summary(
 ) -> Any:
     """How much of a tensor is zero."""
     tag = _tag(tensor, name or f"Fraction of Zero Values/{tensor.op.name}", prefix)
-    return summary.scalar(tag, _printed(nn_moments.zero_fraction(tensor), tag, print_summary))
+    return summary.scalar(tag, _printed(zero_fraction(tensor), tag, print_summary))
 
 
 def add_scalar_summaries(

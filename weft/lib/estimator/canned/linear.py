@@ -30,7 +30,7 @@ from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import size
 from weft.ops.math.casts import cast
 from weft.ops.math.math import add_n
-from weft.ops.math.moments import zero_fraction
+from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.scores.losses import Reduction
 from weft.ops.state.global_step import get_global_step
 from weft.ops.state.partitioners import min_max_variable_partitioner
