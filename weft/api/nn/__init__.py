@@ -1,6 +1,7 @@
 """tf.nn: public names, re-exported from where they are made."""
 
 from weft.ops.array.blocks import space_to_batch as space_to_batch
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.candidate_sampling import (
     all_candidate_sampler as all_candidate_sampler,
     compute_accidental_hits as compute_accidental_hits,
@@ -120,7 +121,6 @@ from weft.ops.nn.pool import (
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
 )
-from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.sampled_losses import (
     nce_loss as nce_loss,
     sampled_softmax_loss as sampled_softmax_loss,

@@ -3,27 +3,16 @@ from typing import Any as _Any
 from weft.graph.tensor import Tensor as _Tensor
 import builtins as _builtins
 from weft.ops.array.blocks import space_to_batch as space_to_batch
+from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
 from weft.ops.nn.candidate_sampling import compute_accidental_hits as compute_accidental_hits
-from weft.ops.nn.candidate_sampling import (
-    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
-)
+from weft.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
 from weft.ops.nn.cross_entropy import log_poisson_loss as log_poisson_loss
-from weft.ops.nn.cross_entropy import (
-    sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
-)
-from weft.ops.nn.cross_entropy import (
-    softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
-)
-from weft.ops.nn.cross_entropy import (
-    softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2,
-)
-from weft.ops.nn.cross_entropy import (
-    sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
-)
-from weft.ops.nn.cross_entropy import (
-    weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
-)
+from weft.ops.nn.cross_entropy import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
+from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
+from weft.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from weft.ops.nn.cross_entropy import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from weft.ops.nn.ctc import ctc_loss as ctc_loss
 from weft.ops.nn.ctc_decode import ctc_beam_search_decoder as ctc_beam_search_decoder
 from weft.ops.nn.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
@@ -79,9 +68,7 @@ from weft.ops.nn.activations import softsign as softsign
 from weft.ops.nn.activations import swish as swish
 from weft.ops.nn.activations import top_k as top_k
 from weft.ops.nn.activations import xw_plus_b as xw_plus_b
-from weft.ops.math.moments import (
-    batch_norm_with_global_normalization as batch_norm_with_global_normalization,
-)
+from weft.ops.math.moments import batch_norm_with_global_normalization as batch_norm_with_global_normalization
 from weft.ops.math.moments import batch_normalization as batch_normalization
 from weft.ops.math.moments import fused_batch_norm as fused_batch_norm
 from weft.ops.math.moments import l2_normalize as l2_normalize
@@ -94,7 +81,6 @@ from weft.ops.nn.pool import avg_pool2d as avg_pool2d
 from weft.ops.nn.pool import max_pool as max_pool
 from weft.ops.nn.pool import max_pool_with_argmax as max_pool_with_argmax
 from weft.ops.nn.pool import pool as pool
-from weft.ops.nn.zero_fraction import zero_fraction as zero_fraction
 from weft.ops.nn.sampled_losses import sampled_softmax_loss as sampled_softmax_loss
 from weft.ops.quantized.arithmetic import quantized_relu_x as quantized_relu_x
 from weft.ops.quantized.windows import quantized_avg_pool as quantized_avg_pool
@@ -107,164 +93,22 @@ from weft.lib.rnn.static import static_bidirectional_rnn as static_bidirectional
 from weft.lib.rnn.static import static_rnn as static_rnn
 from weft.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 from weft.api.nn import rnn_cell as rnn_cell
-
-def learned_unigram_candidate_sampler(
-    true_classes: _Any,
-    num_true: _builtins.int,
-    num_sampled: _builtins.int,
-    unique: _builtins.bool,
-    range_max: _builtins.int,
-    seed: _builtins.int | None = None,
-    name: _builtins.str | None = None,
-) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
-def log_uniform_candidate_sampler(
-    true_classes: _Any,
-    num_true: _builtins.int,
-    num_sampled: _builtins.int,
-    unique: _builtins.bool,
-    range_max: _builtins.int,
-    seed: _builtins.int | None = None,
-    name: _builtins.str | None = None,
-) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
-def uniform_candidate_sampler(
-    true_classes: _Any,
-    num_true: _builtins.int,
-    num_sampled: _builtins.int,
-    unique: _builtins.bool,
-    range_max: _builtins.int,
-    seed: _builtins.int | None = None,
-    name: _builtins.str | None = None,
-) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
-
+def learned_unigram_candidate_sampler(true_classes: _Any, num_true: _builtins.int, num_sampled: _builtins.int, unique: _builtins.bool, range_max: _builtins.int, seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
+def log_uniform_candidate_sampler(true_classes: _Any, num_true: _builtins.int, num_sampled: _builtins.int, unique: _builtins.bool, range_max: _builtins.int, seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
+def uniform_candidate_sampler(true_classes: _Any, num_true: _builtins.int, num_sampled: _builtins.int, unique: _builtins.bool, range_max: _builtins.int, seed: _builtins.int | None = None, name: _builtins.str | None = None) -> _builtins.tuple[_Tensor, _Tensor, _Tensor]: ...
 ctc_loss_v2 = _is_ctc_loss_v2
-
-def conv3d_backprop_filter(
-    input: _Any,
-    filter_sizes: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NDHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def conv3d_backprop_filter_v2(
-    input: _Any,
-    filter_sizes: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NDHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def depthwise_conv2d_backprop_filter(
-    input: _Any,
-    filter_sizes: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def depthwise_conv2d_backprop_input(
-    input_sizes: _Any,
-    filter: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def depthwise_conv2d_native_backprop_filter(
-    input: _Any,
-    filter_sizes: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def depthwise_conv2d_native_backprop_input(
-    input_sizes: _Any,
-    filter: _Any,
-    out_backprop: _Any,
-    strides: _Any,
-    padding: _Any,
-    data_format: _Any = "NHWC",
-    dilations: _Any = ...,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def avg_pool1d(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = "NWC",
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def avg_pool3d(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = "NDHWC",
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def avg_pool_v2(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = None,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def max_pool1d(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = "NWC",
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def max_pool2d(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = "NHWC",
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def max_pool3d(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = "NDHWC",
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def max_pool_v2(
-    input: _Any,
-    ksize: _Any,
-    strides: _Any,
-    padding: _builtins.str,
-    data_format: _builtins.str | None = None,
-    name: _builtins.str | None = None,
-) -> _Tensor: ...
-def nce_loss(
-    weights: _Any,
-    biases: _Any,
-    labels: _Any,
-    inputs: _Any,
-    num_sampled: _builtins.int,
-    num_classes: _builtins.int,
-    num_true: _builtins.int = 1,
-    sampled_values: _Any = None,
-    remove_accidental_hits: _builtins.bool = False,
-    partition_strategy: _builtins.str = "mod",
-    name: _builtins.str | None = "nce_loss",
-) -> _Any: ...
+def conv3d_backprop_filter(input: _Any, filter_sizes: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NDHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def conv3d_backprop_filter_v2(input: _Any, filter_sizes: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NDHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def depthwise_conv2d_backprop_filter(input: _Any, filter_sizes: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def depthwise_conv2d_backprop_input(input_sizes: _Any, filter: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def depthwise_conv2d_native_backprop_filter(input: _Any, filter_sizes: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def depthwise_conv2d_native_backprop_input(input_sizes: _Any, filter: _Any, out_backprop: _Any, strides: _Any, padding: _Any, data_format: _Any = 'NHWC', dilations: _Any = ..., name: _builtins.str | None = None) -> _Tensor: ...
+def avg_pool1d(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = 'NWC', name: _builtins.str | None = None) -> _Tensor: ...
+def avg_pool3d(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = 'NDHWC', name: _builtins.str | None = None) -> _Tensor: ...
+def avg_pool_v2(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = None, name: _builtins.str | None = None) -> _Tensor: ...
+def max_pool1d(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = 'NWC', name: _builtins.str | None = None) -> _Tensor: ...
+def max_pool2d(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = 'NHWC', name: _builtins.str | None = None) -> _Tensor: ...
+def max_pool3d(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = 'NDHWC', name: _builtins.str | None = None) -> _Tensor: ...
+def max_pool_v2(input: _Any, ksize: _Any, strides: _Any, padding: _builtins.str, data_format: _builtins.str | None = None, name: _builtins.str | None = None) -> _Tensor: ...
+def nce_loss(weights: _Any, biases: _Any, labels: _Any, inputs: _Any, num_sampled: _builtins.int, num_classes: _builtins.int, num_true: _builtins.int = 1, sampled_values: _Any = None, remove_accidental_hits: _builtins.bool = False, partition_strategy: _builtins.str = 'mod', name: _builtins.str | None = 'nce_loss') -> _Any: ...
 def tanh(x: _Any, name: _builtins.str | None = None) -> _Tensor: ...

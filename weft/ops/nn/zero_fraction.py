@@ -1,4 +1,4 @@
-"""How much of a tensor is zero."""
+"""tf.nn.zero_fraction."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from weft.ops.array.array import identity, size, zeros
 from weft.ops.control.cond import cond
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_sum
+
+
+def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
+    """How many elements are not zero, counted in `dtype`."""
+    with name_scope("count_nonzero", values=[value]):
+        nonzero = cast(raw.NotEqual(value, zeros([], dtype=value.dtype)), dtype)
+        return reduce_sum(nonzero, name="nonzero_count")
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
@@ -34,17 +41,13 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         count = size(value, out_type=dtypes.int64)
-        nonzero = cond(
-            count <= dtypes.int32.max,
+        few = count <= dtypes.int32.max
+        # Many bits are only needed where there are many elements.
+        others = cond(
+            few,
             lambda: cast(_count_nonzero(value, dtypes.int32), dtypes.int64),
             lambda: _count_nonzero(value, dtypes.int64),
         )
         with name_scope("counts_to_fraction"):
-            fraction = cast(count - nonzero, dtypes.float32) / cast(count, dtypes.float32)
+            fraction = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
         return identity(fraction, "fraction")
-
-
-def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
-    with name_scope("count_nonzero", values=[value]):
-        nonzero = raw.NotEqual(value, zeros([], dtype=value.dtype))
-        return reduce_sum(cast(nonzero, dtype), name="nonzero_count")
