@@ -53,6 +53,7 @@ class Graph(ScopedGraph):
     def __init__(self) -> None:
         super().__init__()
         self._ops: list[Operation] = []
+        self._left_out = 0
         self._by_name: dict[str, Operation] = {}
         self._collections: dict[str, list[Any]] = {}
         self._functions: dict[str, Any] = {}
@@ -85,7 +86,15 @@ class Graph(ScopedGraph):
 
     @property
     def _last_id(self) -> int:
-        return len(self._ops)
+        """The number that seeds are made of: of operations, and of those that there might be."""
+        return len(self._ops) + self._left_out
+
+    def count_nodes(self, before: int, wanted: int) -> None:
+        """Counts what was made since `_last_id` was `before` as `wanted` operations.
+
+        Where fewer do what TensorFlow makes `wanted` for, what follows has its seeds all the same.
+        """
+        self._left_out += wanted - (self._last_id - before)
 
     @property
     def _nodes_by_name(self) -> dict[str, Operation]:

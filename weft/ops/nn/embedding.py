@@ -257,12 +257,17 @@ def _looked_up(
     Rows of a table elsewhere are asked for once. Of one that is here it is quicker to take some
     twice: how many there are then follows from shapes, and the step can be compiled.
     """
-    if count is None or len(parts) > 1 or bool(getattr(parts[0], "device", None)):
+    if not looks_up_each(parts, count):
         ids, at = unique(ids)
         return embedding_lookup(parts, ids, partition_strategy=strategy, max_norm=max_norm), at
     with name_scope(None, "embedding_lookup", [*parts, ids]) as name:
         rows = _from_one(parts[0], ids, max_norm, name, each_once=True)
     return rows, sequence.range(size(ids))
+
+
+def looks_up_each(parts: list[Any], count: Any) -> bool:
+    """Whether a row is looked up for every id that names it."""
+    return count is not None and len(parts) == 1 and not getattr(parts[0], "device", None)
 
 
 def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.shapes import dimension_value, unknown_shape
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor, get_default_graph, name_scope
 from weft.graph.op_def import raw
 from weft.graph.slices import SparseTensor
 from weft.ops.array.array import (
@@ -24,7 +24,7 @@ from weft.ops.array.gather import gather
 from weft.ops.array.slicing import slice
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_prod
-from weft.ops.nn.embedding import combined_rows, is_resource, table_parts
+from weft.ops.nn.embedding import combined_rows, is_resource, looks_up_each, table_parts
 
 
 def safe_embedding_lookup_sparse(
@@ -58,6 +58,8 @@ def lookup(
 ) -> Tensor:
     """As above; `no_negatives`: no id is negative, `no_gaps`: every row has an id to begin with."""
     parts = _tables(embedding_weights, sparse_weights)
+    graph = get_default_graph()
+    before = graph._last_id
     with name_scope(name, "embedding_lookup", [*parts, sparse_ids, sparse_weights]) as scope:
         outer = sparse_ids.dense_shape
         sparse_ids, rows = _as_matrix(sparse_ids)
@@ -76,6 +78,7 @@ def lookup(
             sparse_ids, is_empty = _filled(sparse_ids, default_id or 0)
         if sparse_weights is not None:
             sparse_weights, _ = _filled(sparse_weights, 1.0)
+        at_rows = graph._last_id
         result = combined_rows(
             parts,
             sparse_ids,
@@ -86,9 +89,26 @@ def lookup(
             max_norm,
             count=rows,
         )
+        in_sums = graph._last_id - at_rows - (2 if looks_up_each(parts, rows) else 0)
         if not full and default_id is None:
             result = raw.Select(is_empty, zeros_like(result), result, name=scope)
-        return _with_leading(result, outer)
+        result = _with_leading(result, outer)
+    counted = _nodes(sparse_weights is not None, combiner, default_id is None)
+    graph.count_nodes(before, in_sums + counted)
+    return result
+
+
+def _nodes(weighted: bool, combiner: str, zeros: bool) -> int:
+    """How many operations TensorFlow makes around the sums.
+
+    A matrix of ids, negative ones left out, those without weight too, empty rows filled, empty rows
+    as zeros, and the shape of the result: some of that is not needed here, or takes fewer.
+    """
+    both = 2 if weighted else 1
+    chosen = 2 + 8 * both + (4 if weighted else 0)
+    if weighted and combiner != "sum":
+        chosen += 2 + 8 * both
+    return 11 + chosen + 2 * both + (12 if zeros else 0) + 11
 
 
 def _tables(embedding_weights: Any, sparse_weights: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -213,6 +214,7 @@ def auc(
         return value_and_update(_area_function(curve, summation_method), counts)
 
 
+_LOG = logging.getLogger("weft")
 _HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "trapezoidal": lambda left, right: (left + right) / 2.0,
     "minoring": math_ops.minimum,
@@ -227,6 +229,11 @@ def _area_function(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
     epsilon = 1.0e-6
 
     def area(counts: Counts, name: str) -> Tensor:
+        if curve == "PR" and method == "trapezoidal":
+            _LOG.warning(
+                "Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to"
+                ' "careful_interpolation" instead.'
+            )
         tp, fn, tn, fp = (counts[key] for key in ("tp", "fn", "tn", "fp"))
         recall = math_ops.div(tp + epsilon, tp + fn + epsilon)
         if curve == "ROC":

@@ -27,6 +27,7 @@ from weft.lib.summary import summary
 from weft.ops.nn.activations import relu
 from weft.ops.nn.zero_fraction import zero_fraction
 from weft.ops.scores.losses import Reduction
+from weft.ops.state.get_variable import resource_variables
 from weft.ops.state.initializers import glorot_uniform_initializer
 from weft.ops.state.partitioners import min_max_variable_partitioner
 from weft.ops.state.variable_scope import variable_scope
@@ -84,6 +85,10 @@ def dnn_logit_fn_builder(
         return net
 
     def dnn_logit_fn(features: Any, mode: Any) -> Tensor:
+        with resource_variables():
+            return in_layers(features, mode)
+
+    def in_layers(features: Any, mode: Any) -> Tensor:
         with variable_scope("input_from_feature_columns", partitioner=input_layer_partitioner):
             net = input_of(features, feature_columns)
         for number, size in enumerate(hidden_units):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.graph import name_scope
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.tensor import Tensor
 from weft.lib.estimator.heads import measures
 from weft.lib.estimator.heads.base import (
@@ -25,6 +26,8 @@ from weft.lib.estimator.heads.measures import Ops
 from weft.lib.estimator.heads.shapes import check_labels, check_logits, check_range
 from weft.lib.saved_model.export_outputs import ExportOutput
 from weft.ops.array.shape import expand_dims
+from weft.ops.control.check import assert_greater
+from weft.ops.control.control import no_op
 from weft.ops.scores.losses import Reduction, sparse_softmax_cross_entropy
 
 
@@ -48,6 +51,15 @@ class MultiClassHead(StandardHead):
             raise ValueError(f"n_classes must be > 2: {n_classes}.")
         self._n_classes, self._label_vocabulary = n_classes, label_vocabulary
         super().__init__(weight_column, loss_reduction, loss_fn, name)
+        self._check_in_graph()
+
+    def _check_in_graph(self) -> None:
+        """TensorFlow's nodes for the same check; seeds count them."""
+        given = convert_to_tensor(self._n_classes)
+        with control_dependencies(
+            [assert_greater(given, 2, message="n_classes must be greater than 2")]
+        ):
+            no_op()
 
     def _check_length(self, vocabulary: Any, n_classes: int) -> None:
         if vocabulary is not None and len(vocabulary) != n_classes:
