@@ -260,8 +260,8 @@ def _mean_gradient(op: Any, grad: Any) -> Any:
     if whole is not None and left is not None:
         factor = constant(whole // max(left, 1), dtype=sum_grad.dtype)
     else:
-        sizes = (raw.Prod(shape(t), [0]) for t in (x, y))
-        factor = _safe_shape_div(*sizes)
+        shapes = [shape(t) for t in (x, y)]
+        factor = _safe_shape_div(*(reduce_prod(sizes) for sizes in shapes))
     return sum_grad / cast_to(factor, sum_grad.dtype), None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.op_def import raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
@@ -26,15 +28,14 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             what = "scalar" if weights.dims == () else "dims"
             return control.no_op(name=f"static_{what}_check_success")
         is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
-        fits = cond(
-            is_scalar,
-            lambda: is_scalar,
-            lambda: cond(
-                math_ops.equal(values_rank, weights_rank),
-                lambda: _sizes_fit(weights_shape, values_shape),
-                lambda: math_ops.not_equal(values_rank, values_rank),
-            ),
-        )
+
+        def same_rank_and_sizes() -> Tensor:
+            with name_scope("has_valid_nonscalar_shape") as scope:
+                same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
+                sizes_fit = functools.partial(_sizes_fit, weights_shape, values_shape)
+                return cond(same_rank, sizes_fit, lambda: same_rank, name=scope)
+
+        fits = cond(is_scalar, lambda: is_scalar, same_rank_and_sizes, name="is_valid_shape")
         shapes = ["weights.shape=", weights.name, weights_shape]
         shapes += ["values.shape=", values.name, values_shape]
         return control.Assert(fits, [_PROBLEM, *shapes, "is_scalar=", is_scalar], name=scope)
@@ -72,8 +73,13 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
 
 
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
-    same = math_ops.equal(weights_shape, values_shape)
-    return math_ops.reduce_all(math_ops.logical_or(same, math_ops.equal(weights_shape, 1)))
+    """Whether each size of the weights is among the sizes that fit: the value's, and 1."""
+    with name_scope("has_invalid_dims") as scope:
+        wanted = array.expand_dims(values_shape, -1)
+        fitting = array.concat([wanted, array.ones_like(wanted)], 1)
+        found = array.expand_dims(weights_shape, -1)
+        _, misfits, _ = raw.DenseToDenseSetOperation(found, fitting, set_operation="a-b")
+        return math_ops.equal(0, array.size(misfits, name="num_invalid_dims"), name=scope)
 
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:

@@ -195,10 +195,10 @@ class OptimizerV2(OptimizerWeights):
     def _decayed_lr(self, var_dtype: Any) -> Tensor:
         """The learning rate at this step."""
         rate = self._get_hyper("learning_rate", var_dtype)
-        step = casts.cast(self.iterations, var_dtype)
         if isinstance(rate, schedules.LearningRateSchedule):
-            rate = casts.cast(rate(step), var_dtype)
+            rate = casts.cast(rate(casts.cast(self.iterations, var_dtype)), var_dtype)
         if self._initial_decay > 0.0:
+            step = casts.cast(self.iterations, var_dtype)
             rate = rate / (1.0 + self._get_hyper("decay", var_dtype) * step)
         return rate
 

@@ -132,9 +132,16 @@ def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
     """`values[i]` while `x` is above boundary i - 1 and not above boundary i."""
     x_tensor = convert_to_tensor(x)
+    boundaries, values = pieces_of(x_tensor, boundaries, values)
+    with name_scope(name or "PiecewiseConstant"):
+        return piece_at(convert_to_tensor(x), boundaries, values)
+
+
+def pieces_of(x: Tensor, boundaries: Any, values: Any) -> tuple[list[Tensor], list[Tensor]]:
+    """Boundaries, of the type of `x`, and the values between them, as tensors."""
     boundaries = convert_n_to_tensor(boundaries)
     values = convert_n_to_tensor(values)
-    dtype = x_tensor.dtype.base_dtype
+    dtype = x.dtype.base_dtype
     for i, boundary in enumerate(boundaries):
         found = boundary.dtype.base_dtype
         if found != dtype:
@@ -149,16 +156,19 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
             )
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
-    with name_scope(name or "PiecewiseConstant"):
-        x_tensor = convert_to_tensor(x)
-        branches = [
-            (x_tensor <= boundaries[0], _always(values[0])),
-            (x_tensor > boundaries[-1], _always(values[-1])),
-        ]
-        between = zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True)
-        for low, high, value in between:
-            branches.append(((x_tensor > low) & (x_tensor <= high), _always(value)))
-        return case(branches, default=_always(values[0]), exclusive=True)
+    return boundaries, values
+
+
+def piece_at(x: Tensor, boundaries: list[Tensor], values: list[Tensor]) -> Tensor:
+    """The value between the boundaries that are around `x`."""
+    branches = [
+        (x <= boundaries[0], _always(values[0])),
+        (x > boundaries[-1], _always(values[-1])),
+    ]
+    between = zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True)
+    for low, high, value in between:
+        branches.append(((x > low) & (x <= high), _always(value)))
+    return case(branches, default=_always(values[0]), exclusive=True)
 
 
 piecewise_constant_decay = piecewise_constant
@@ -210,8 +220,8 @@ def polynomial_decay(
             steps = math.multiply(steps, periods)
         else:
             step = math.minimum(step, decay_steps)
-        left = math.pow(1 - math.divide(step, steps), exponent)
-        return math.add(math.multiply(s.rate - end, left), end, name=s.scope)
+        done, whole = math.divide(step, steps), s.rate - end
+        return math.add(math.multiply(whole, math.pow(1 - done, exponent)), end, name=s.scope)
 
 
 @_by_the_step
