@@ -609,3 +609,14 @@ def test_messages_of_quantized_numbers(kind: Any) -> None:
     assert found.dtype == kind.as_numpy_dtype
     np.testing.assert_array_equal(found, np.array([(21,), (22,), (23,)], found.dtype))
     assert tf.make_tensor_proto(found) == message
+
+
+def test_control_inputs_are_in_order_in_graph_defs() -> None:
+    """As TensorFlow's: a node's own definition keeps the order in which they came."""
+    with tf.Graph().as_default() as graph:
+        late, early = tf.constant(1.0, name="z"), tf.constant(2.0, name="a")
+        with tf.control_dependencies([late, early]):
+            op = tf.no_op("last")
+        assert list(op.node_def.input) == ["^z", "^a"]
+        (node,) = (node for node in graph.as_graph_def().node if node.name == "last")
+        assert list(node.input) == ["^a", "^z"]

@@ -35,10 +35,11 @@ LESS_INFORMED: dict[str, str] = {}
 OTHER_GRADIENT = {
     "RaggedRange": "TensorFlow 1.15 says nothing of it: no gradient is defined",
     "SegmentProd": "came after TensorFlow 1.15, where it has no gradient",
+    "SparseSoftmaxCrossEntropyWithLogits": "TensorFlow 1.15 has none by the second output",
 }
 OTHER_SECOND_GRADIENT = {
     "BesselI1e": "TensorFlow gives NaN at 0",
-    "SparseSoftmaxCrossEntropyWithLogits": "refused by TensorFlow 1.15",
+    "Prod": "that of the Cumprod in its gradient is NaN at 0 in TensorFlow 1.15",
 }
 
 

@@ -36,15 +36,15 @@ def accumulate(grads: list[Any], method: int | None = None, source: str = "") ->
         return grads[0]
     if all(isinstance(g, IndexedSlices) for g in grads):
         return _concatenated(grads)
-    dense = [to_dense(g) for g in grads]
-    mixed = any(isinstance(g, IndexedSlices) for g in grads)
-    if mixed or method in (None, AggregationMethod.ADD_N):
-        return _sum_by_device(dense)
-    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(dense) > 2:
-        shape = _common_shape(dense)
+    if any(isinstance(g, IndexedSlices) for g in grads):
+        return raw.AddN(grads)
+    if method in (None, AggregationMethod.ADD_N):
+        return _sum_by_device(grads)
+    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(grads) > 2:
+        shape = _common_shape(grads)
         if shape.is_fully_defined():
-            return raw.AccumulateNV2(dense, shape=shape)
-    return _sum_of_pairs(dense, source)
+            return raw.AccumulateNV2(grads, shape=shape)
+    return _sum_of_pairs(grads, source)
 
 
 def _common_shape(grads: list[Tensor]) -> TensorShape:

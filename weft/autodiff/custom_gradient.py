@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,9 +21,8 @@ from weft.graph.keys import GraphKeys
 from weft.graph.op_def import GRADIENTS, raw
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
+from weft.ops.kit.own_gradient import with_gradient
 from weft.ops.state.variable_scope import get_variable_scope
-
-_numbers = itertools.count()
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,12 +79,10 @@ def _call(f: Callable[..., Any], args: list[Tensor]) -> Any:
             )
         return [None] * len(outputs) + of_args + list(of_variables)
 
-    values = [*outputs, *args, *map(convert_to_tensor, variables)]
-    with graph.gradient_override_map({"IdentityN": f"CustomGradient-{next(_numbers)}"}):
-        passed = raw.IdentityN(values)
-    # On the node, not in the table of gradients, which would keep the graph alive for ever.
-    passed[0].op._gradient_function = differentiate
-    return nest.pack_sequence_as(result, passed[: len(outputs)])
+    passed = with_gradient(outputs, [*args, *variables], differentiate)
+    for variable in variables:
+        convert_to_tensor(variable)  # nodes of TensorFlow's that nothing reads
+    return nest.pack_sequence_as(result, passed)
 
 
 def _is_resource(variable: Any) -> bool:

@@ -31,7 +31,7 @@ from weft.autodiff.loops import LoopGradients
 from weft.autodiff.zeros import zeros_outside_loop
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Graph, name_scope
+from weft.graph.graph import Graph, device, name_scope
 from weft.graph.op_def import GRADIENTS, raw
 from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices
@@ -132,7 +132,8 @@ def derivatives(
             y_tensors = [_differentiable(y, f"y_{i}") for i, y in enumerate(ys)]
             x_tensors = [_source(graph, x, f"x_{i}") for i, x in enumerate(xs)]
             stop_tensors = [_source(graph, s, f"stop_gradients_{i}") for i, s in enumerate(stops)]
-            found = walk.run(y_tensors, x_tensors, stop_tensors, grad_ys)
+            starts = [_start_value(g, f"grad_y_{i}") for i, g in enumerate(grad_ys)]
+            found = walk.run(y_tensors, x_tensors, stop_tensors, starts)
         if unconnected is UnconnectedGradients.NONE:
             return found
         # TensorFlow has left its scope when it makes these zeros.
@@ -180,6 +181,12 @@ def _source(graph: Graph, value: Any, name: str) -> Tensor:
 def _crosses(graph: Graph) -> bool:
     """Whether gradients flow on from arguments of a function to what they stand for outside."""
     return isinstance(graph, TracedGraph)
+
+
+def _start_value(grad: Any, name: str) -> Any:
+    if grad is None or isinstance(grad, IndexedSlices):
+        return grad
+    return convert_to_tensor(grad, name=name)
 
 
 def _differentiable(value: Any, name: str) -> Tensor:
@@ -305,8 +312,6 @@ class _Walk:
             with self._beside(y.op):
                 shape = array.shape(y)
                 return raw.Fill(shape, constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}"))
-        if not isinstance(grad, IndexedSlices):
-            grad = convert_to_tensor(grad, name=f"grad_ys_{i}")
         if y.dtype.is_floating or y.dtype.is_integer:
             if not (grad.dtype.is_floating or grad.dtype.is_integer):
                 raise TypeError(
@@ -349,7 +354,8 @@ class _Walk:
                 )
             found = [_unwrap(g) for g in found]
             if self.gate and sum(g is not None for g in found) > 1:
-                found = _gated(found)
+                with device(None), self.graph.colocate_with(None, ignore_existing=True):
+                    found = _gated(found)
         for i, (tensor, grad) in enumerate(zip(self.inputs(op), found, strict=True)):
             if grad is not None:
                 self._add(tensor, _checked(op, i, tensor, grad))

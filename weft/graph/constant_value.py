@@ -14,6 +14,7 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
+_LOOKED_THROUGH = ("ListDiff", "Unique", "Where")  # of those that XLA cannot have
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
@@ -43,7 +44,9 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
         return _of_shapes(op)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
-    if kind.stateful or not kind.traceable or kind.needs_xla or not op.inputs:
+    if kind.stateful or kind.needs_xla or not op.inputs:
+        return None
+    if not kind.traceable and kind.name not in _LOOKED_THROUGH:
         return None
     if kind.allows_uninitialized:
         return None
@@ -83,6 +86,9 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
             if dims is None:
                 return None
             return [np.array(len(dims), np.int32)]
+        if (dims is None or None in dims) and tensor.op.type in _LOOKED_THROUGH:
+            values = _values_of(tensor.op, 0)
+            dims = None if values is None else values[tensor.value_index].shape
         if dims is None or None in dims:
             return None
         whole = size(dims) if op.definition.measures == "size" else dims

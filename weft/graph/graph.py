@@ -56,6 +56,7 @@ class Graph(ScopedGraph):
         self._by_name: dict[str, Operation] = {}
         self._collections: dict[str, list[Any]] = {}
         self._functions: dict[str, Any] = {}
+        self._met: set[Any] = set()
         self._finalized = False
         self._mutations = 0
         self._mutated: list[int] = []  # the node of each
@@ -301,6 +302,12 @@ class Graph(ScopedGraph):
 
     def as_default(self) -> AbstractContextManager[Graph]:
         return stacks.graphs.enter(self)
+
+    def is_new(self, key: Any) -> bool:
+        """Whether nobody has asked this graph about `key` before."""
+        new = key not in self._met
+        self._met.add(key)
+        return new
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """The tensor for `tensor` in this graph; a function's graph captures it from outside."""

@@ -149,7 +149,7 @@ def node_def(op: Operation) -> Any:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
     message = NodeDef(name=op.name, op=op.type, device=op.device)
-    fill_node(message, op)
+    fill_node(message, op, sort_control=False)
     return message
 
 
@@ -158,9 +158,11 @@ def node_def(op: Operation) -> Any:
 _NEWER: dict[str, Any] = {"resize_if_index_out_of_bounds": False, "Tsegmentids": dtypes.int32}
 
 
-def fill_node(message: Any, op: Operation) -> None:
+def fill_node(message: Any, op: Operation, sort_control: bool = True) -> None:
+    """Writes `op`; in GraphDefs the names of control inputs are in order."""
     message.input.extend(t._as_node_def_input() for t in op.inputs)
-    message.input.extend(f"^{c.name}" for c in op._control_inputs)
+    names = [f"^{c.name}" for c in op._control_inputs]
+    message.input.extend(sorted(names) if sort_control else names)
     declared = op.definition.attrs
     for name, value in op.attrs.items():
         if name in _NEWER and value == _NEWER[name]:

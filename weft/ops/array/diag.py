@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.constant import constant
 from weft.graph.constant_value import constant_value
 from weft.graph.graph import colocate_with
 from weft.graph.op_def import op, raw
@@ -106,7 +107,7 @@ def matrix_diag_(xp: Any, diagonal: Any) -> Any:
 
 @matrix_diag_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return raw.MatrixDiagPart(grad)
+    return raw.MatrixDiagPart(grad, name="diag_part")
 
 
 def _smaller(a: int | None, b: int | None) -> int | None:
@@ -137,8 +138,8 @@ def _(op: Operation, grad: Any) -> Any:
     input = op.inputs[0]
     sides = (None, None) if input.dims is None else input.dims[-2:]
     if s.known(sides) and sides[0] == sides[1]:
-        return raw.MatrixDiag(grad)
-    return raw.MatrixSetDiag(array.zeros_like(input), grad)
+        return raw.MatrixDiag(grad, name="diag")
+    return raw.MatrixSetDiag(array.zeros_like(input), grad, name="set_diag")
 
 
 def _diagonal_set(c: ShapeContext) -> Dims:
@@ -173,11 +174,13 @@ def _(op: Operation, grad: Any) -> Any:
     else:
         with colocate_with(grad):
             whole, count = array.shape(grad), array.rank(grad)
-            batch = raw.Slice(whole, [0], array.stack([count - 2]))
-            sides = raw.Slice(whole, array.stack([count - 2]), [2])
-            diagonal_shape = array.concat([batch, [raw.Min(sides, [0])]], 0)
+            batch = raw.Slice(whole, [0], [count - 2])
+            sides = raw.Slice(whole, [count - 2], [2])
+            least = raw.Min(sides, constant([0], dtypes.int32))
+            diagonal_shape = array.concat([batch, [least]], 0)
     zeros = array.zeros(diagonal_shape, dtype=grad.dtype)
-    return raw.MatrixSetDiag(grad, zeros), raw.MatrixDiagPart(grad)
+    in_input = raw.MatrixSetDiag(grad, zeros, name="set_diag")
+    return in_input, raw.MatrixDiagPart(grad, name="diag_part")
 
 
 # ---- band part --------------------------------------------------------------------------------

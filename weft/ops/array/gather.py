@@ -204,6 +204,7 @@ def _(op: Operation, grad: Any) -> Any:
         return _rows_gradient(params_shape, indices, grad), None, None
     if at is not None and int(at) < 0:
         axis = axis + raw.Cast(array.rank(params), axis.dtype)
+    array.expand_dims(array.size(indices), 0)  # nodes of TensorFlow's that nothing reads
     result = _axis_gradient(params_shape, indices, axis, batch, grad)
     result.set_shape(params.shape)
     return result, None, None

@@ -135,10 +135,12 @@ def _split_like(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
         # The axis must stay a constant that XLA sees, not come in through an Enter node.
         axis = constant(constant_value(axis), axis.dtype)
     axis = axis % rank(values[0])
-    if all(s.known(x.dims) for x in values):
-        sizes = [shape(x) for x in values]
-    else:
-        sizes = shape_n(values)
+    sizes = []
+    for x in values:
+        sizes.append(shape(x))
+        if not s.known(x.dims):
+            sizes = shape_n(values)
+            break
     if len(sizes) > _MANY_PIECES:
         lengths = squeeze(raw.Slice(stack(sizes, axis=1), stack([axis, 0]), [1, -1]))
         return raw.SplitV(grad, lengths, axis, num_split=len(sizes), name="split")

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.constant import constant
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -63,7 +65,8 @@ def dynamic_partition_(xp: Any, data: Any, partitions: Any, *, num_partitions: i
 def _(op: Operation, *grads: Any) -> Any:
     data, partitions = op.inputs
     prefix = array.shape(partitions)
-    rows = raw.Range(0, raw.Prod(prefix, [0]), 1, name="range")
+    with_all_axes = constant([0], dtypes.int32)
+    rows = raw.Range(0, raw.Prod(prefix, with_all_axes), 1, name="range")
     places = dynamic_partition_(
         array.reshape(rows, prefix), partitions, num_partitions=op.attrs["num_partitions"]
     )

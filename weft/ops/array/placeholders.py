@@ -166,10 +166,8 @@ def check_numerics_(xp: Any, tensor: Any, *, message: str) -> Any:
 
 @check_numerics_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return check_numerics(
-        grad,
-        f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attrs['message']}",
-    )
+    what = "Not a number (NaN) or infinity (Inf) values detected in gradient."
+    return check_numerics(grad, f"{what} {op.get_attr('message')!r}")
 
 
 def _ensured(c: ShapeContext) -> Dims:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -195,9 +195,13 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         if counts.dims is not None and len(counts.dims) == 1 and data.dims is not None:
             s.merge_dim(data.dims[at], counts.dims[0])
         dims = shape(data)
-        result_shape = concat([dims[:at], [-1], dims[at + 1 :]], axis=0)
+
+        def result_shape() -> Tensor:
+            return concat([dims[:at], [-1], dims[at + 1 :]], axis=0)
+
         if counts.dims == ():
-            return reshape(_repeat_all(data, at, counts), result_shape)
+            repeated = _repeat_all(data, at, counts)
+            return reshape(repeated, result_shape())
         return _repeat_each(data, at, counts, dims, result_shape)
 
 
@@ -224,7 +228,7 @@ def _repeat_all(data: Tensor, axis: int, count: Any) -> Tensor:
 
 
 def _repeat_each(
-    data: Tensor, axis: int, counts: Tensor, dims: Tensor, result_shape: Tensor
+    data: Tensor, axis: int, counts: Tensor, dims: Tensor, result_shape: Callable[[], Tensor]
 ) -> Tensor:
     """Repeats by the largest count, then keeps of each element what it asks for."""
     from weft.ops.array import one_hot_search as select
@@ -237,7 +241,7 @@ def _repeat_each(
     mask = select.sequence_mask(counts, most)
     result = select.boolean_mask(_repeat_all(data, axis, most), mask)
     if axis:
-        result = reshape(result, result_shape)
+        result = reshape(result, result_shape())
     if data.dims is not None:
         result.set_shape([*data.dims[:axis], None, *data.dims[axis + 1 :]])
     return result

@@ -150,9 +150,9 @@ def tensor_scatter_update_(xp: Any, tensor: Any, indices: Any, updates: Any) -> 
 @tensor_scatter_update_.gradient
 def _(op: Operation, grad: Any) -> Any:
     _, indices, updates = op.inputs
+    of_updates, rest = gather_nd_(grad, indices), array.identity(grad)
     zeros = array.zeros_like(updates, dtype=grad.dtype)
-    rest = tensor_scatter_update_(array.identity(grad), indices, zeros)
-    return rest, None, gather_nd_(grad, indices)
+    return tensor_scatter_update_(rest, indices, zeros), None, of_updates
 
 
 @op("TensorScatterAdd", **_TENSOR_SCATTER)
@@ -162,7 +162,8 @@ def tensor_scatter_add_(xp: Any, tensor: Any, indices: Any, updates: Any) -> Any
 
 @tensor_scatter_add_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return array.identity(grad), None, gather_nd_(grad, op.inputs[1])
+    of_updates = gather_nd_(grad, op.inputs[1])
+    return array.identity(grad), None, of_updates
 
 
 @op("TensorScatterSub", **_TENSOR_SCATTER)
@@ -172,7 +173,8 @@ def tensor_scatter_sub_(xp: Any, tensor: Any, indices: Any, updates: Any) -> Any
 
 @tensor_scatter_sub_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return array.identity(grad), None, -gather_nd_(grad, op.inputs[1])
+    of_updates = gather_nd_(grad, op.inputs[1])
+    return array.identity(grad), None, -of_updates
 
 
 @op("TensorScatterMax", **_TENSOR_SCATTER)

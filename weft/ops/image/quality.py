@@ -197,7 +197,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         rank = images.shape.ndims
         if rank not in (3, 4):
             raise ValueError("'images' must be either 3 or 4-dimensional.")
-        down, across = _differences(images, rank - 3), _differences(images, rank - 2)
+        down, across = (_differences(images, rank - 3 + i, after=2 - i) for i in (0, 1))
         of_each = None if rank == 3 else [1, 2, 3]
         by_row, by_column = (math.reduce_sum(math.abs(x), of_each) for x in (down, across))
         return by_row + by_column

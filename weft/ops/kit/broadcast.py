@@ -10,7 +10,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.convert import constant
-from weft.graph.graph import Tensor
+from weft.graph.graph import Tensor, get_default_graph
 from weft.graph.op_def import op, raw
 from weft.graph.traits import NO_GRADIENT
 from weft.ops.kit.shared import invalid
@@ -34,17 +34,29 @@ def unbroadcast(x: Tensor, y: Tensor, grad: Any = None) -> tuple[Gradient, Gradi
     Given `grad`, known shapes are compared here and a side that was not broadcast adds no nodes.
     """
     if grad is None:
-        sx, sy = _shape(x), _shape(y)
-    elif isinstance(grad, Tensor) and s.known(x.dims) and s.known(y.dims):
-        rx, ry = broadcast_axes(x.dims, y.dims)
+        return unbroadcast_shapes(shape_node(x), shape_node(y))
+    if isinstance(grad, Tensor) and all(s.known(t.dims) for t in (x, y, grad)):
+        rx, ry = _known_axes(x.dims, y.dims)
         return _sum_to(x.dims, rx, x.dims != grad.dims), _sum_to(y.dims, ry, y.dims != grad.dims)
-    else:
-        sx, sy = raw.Shape(x), raw.Shape(y)
+    return unbroadcast_shapes(raw.Shape(x), raw.Shape(y))
+
+
+def unbroadcast_shapes(sx: Tensor, sy: Tensor) -> tuple[Gradient, Gradient]:
+    """`unbroadcast` for two shapes that are nodes."""
     rx, ry = raw.BroadcastGradientArgs(sx, sy)
     return _sum_to(sx, rx, True), _sum_to(sy, ry, True)
 
 
-def _shape(x: Tensor) -> Tensor:
+def _known_axes(x: s.Dims, y: s.Dims) -> tuple[Any, Any]:
+    """`broadcast_axes`; like TensorFlow, a graph has nodes for each pair that it meets."""
+    axes = broadcast_axes(x, y)
+    if get_default_graph().is_new(("broadcast", x, y)):
+        raw.BroadcastGradientArgs(x, y)
+    return axes
+
+
+def shape_node(x: Tensor) -> Tensor:
+    """The shape of `x`, as a constant if it is known."""
     return (
         constant(list(x.dims or ()), dtypes.int32, name="Shape")
         if s.known(x.dims)

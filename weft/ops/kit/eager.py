@@ -214,6 +214,9 @@ class EagerGraph(Graph):
         # Functions of a variable's name that give what it starts with, whatever was asked for.
         self.initial_values: list[Callable[[str], Any]] = []
 
+    def is_new(self, key: Any) -> bool:
+        return False  # there are no nodes to make only once
+
     def add_op(
         self,
         definition: OpDef,

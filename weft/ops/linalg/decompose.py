@@ -75,8 +75,9 @@ def _(op: Operation, dq: Any, dr: Any) -> Any:
     q, r = op.outputs
     if reason := _no_qr_gradient(q, r):
         raise NotImplementedError(f"QrGrad not implemented {reason}")
-    qdq, rdr = matmul(q, dq, adjoint_a=True), matmul(r, dr, adjoint_b=True)
-    lower = matrix_band_part(_minus_adjoint(qdq) + _minus_adjoint(rdr), -1, 0)
+    qdq = matmul(q, dq, adjoint_a=True)
+    in_q = _minus_adjoint(qdq)
+    lower = matrix_band_part(in_q + _minus_adjoint(matmul(r, dr, adjoint_b=True)), -1, 0)
 
     def times_inverse(x: Any) -> Tensor:
         """x R^-H"""
@@ -315,7 +316,7 @@ def _svd_gradient(op: Operation, u: Tensor, v: Tensor, grads: tuple[Any, Any, An
         raise NotImplementedError(
             "svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True"
         )
-    values = op.outputs[0]
+    values, core = op.outputs[0], matrix_diag(grad_s)
     with control_dependencies([grad_s, grad_u, grad_v]):
         diagonal, squares = matrix_diag(values), raw.Square(values)
         shape = array.shape(values)
@@ -323,14 +324,11 @@ def _svd_gradient(op: Operation, u: Tensor, v: Tensor, grads: tuple[Any, Any, An
         unit = eye(shape[-1], batch_shape=shape[:-1], dtype=values.dtype)
         gaps = array.expand_dims(squares, -2) - array.expand_dims(squares, -1) + unit
         f = matrix_set_diag(raw.Reciprocal(gaps), array.zeros_like(values))
+        inverse = matrix_diag(raw.Reciprocal(values))
         v1, grad_v1 = v[..., :, :m], grad_v[..., :, :m]
-        f_u = f * matmul(u, grad_u, adjoint_a=True)
-        f_v = f * matmul(v1, grad_v1, adjoint_a=True)
-        core = (
-            matrix_diag(grad_s)
-            + matmul(plus_adjoint(f_u), diagonal)
-            + matmul(diagonal, plus_adjoint(f_v))
-        )
+        sides = [matmul(x, g, adjoint_a=True) for x, g in ((u, grad_u), (v1, grad_v1))]
+        f_u, f_v = (f * side for side in sides)
+        core = core + matmul(plus_adjoint(f_u), diagonal) + matmul(diagonal, plus_adjoint(f_v))
         found = matmul(u, matmul(core, v1, adjoint_b=True))
         if m == n:
             return found
@@ -339,7 +337,6 @@ def _svd_gradient(op: Operation, u: Tensor, v: Tensor, grads: tuple[Any, Any, An
         if full:
             v2, grad_v2 = v[..., :, m:n], grad_v[..., :, m:n]
             outside -= matmul(matmul(v1, grad_v2, adjoint_a=True), v2, adjoint_b=True)
-        inverse = matrix_diag(raw.Reciprocal(values))
         return found + matmul(matmul(u, inverse), outside)
 
 

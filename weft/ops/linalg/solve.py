@@ -145,15 +145,17 @@ def matrix_determinant_(xp: Any, input: Array) -> Array:
     return xp.asarray(in_turn(xp, xp.linalg.det, wide(input))).astype(input.dtype)
 
 
-def _times_inverse(factors: Any, determinant: Tensor, matrix: Tensor) -> Tensor:
+def _times_inverse(grad: Any, factor: Any, determinant: Tensor, matrix: Tensor) -> Tensor:
+    """`grad`, times `factor` if there is one, times the inverse of the matrix."""
     inverse = raw.MatrixInverse(matrix, adjoint=True)
+    factors = grad if factor is None else grad * factor
     shape = array.concat([array.shape(determinant), [1, 1]], 0)
     return array.reshape(factors, shape) * inverse
 
 
 @matrix_determinant_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return _times_inverse(grad * op.outputs[0], op.outputs[0], op.inputs[0])
+    return _times_inverse(grad, op.outputs[0], op.outputs[0], op.inputs[0])
 
 
 @matrix_op(
@@ -175,7 +177,7 @@ def log_matrix_determinant_(xp: Any, input: Array) -> list[Array]:
 
 @log_matrix_determinant_.gradient
 def _(op: Operation, _grad_sign: Any, grad: Any) -> Any:
-    return _times_inverse(grad, op.outputs[1], op.inputs[0])
+    return _times_inverse(grad, None, op.outputs[1], op.inputs[0])
 
 
 # ---- inverses and linear systems --------------------------------------------------------------

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
@@ -92,10 +91,7 @@ def _(op: Any, grad: Any) -> Any:
     exclusive, reverse = _directions(op)
     prod = raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse)
     out = raw.Cumsum(prod * grad, axis, exclusive=exclusive, reverse=not reverse)
-    if x.dtype.base_dtype is dtypes.bfloat16:
-        return out / x, None
-    # Elements that are zero get no gradient, rather than NaN.
-    return raw.DivNoNan(out, x, name="div_no_nan"), None
+    return out / x, None  # NaN where elements are zero, as in TensorFlow
 
 
 @cumulative_logsumexp_op.gradient

@@ -14,11 +14,17 @@ from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.convert import constant
-from weft.graph.graph import Tensor, control_dependencies
+from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.traits import AGGREGATE, COMMUTATIVE, ELEMENTWISE, NO_GRADIENT, PLAIN, Traits
 from weft.ops.array.array import ones, ones_like, shape, zeros, zeros_like
-from weft.ops.kit.broadcast import check_broadcast, same_shape, unbroadcast
+from weft.ops.kit.broadcast import (
+    check_broadcast,
+    same_shape,
+    shape_node,
+    unbroadcast,
+    unbroadcast_shapes,
+)
 from weft.ops.kit.declare import (
     Gradient,
     Kernel,
@@ -199,10 +205,6 @@ def _divide(xp: Any, x: Array, y: Array) -> Array:
     return truncated_quotient(xp, x, y) if is_integer(x) else x / y
 
 
-def _truncate_divide(xp: Any, x: Array, y: Array) -> Array:
-    return truncated_quotient(xp, x, y) if is_integer(x) else xp.trunc(x / y)
-
-
 def _floor_divide(xp: Any, x: Array, y: Array) -> Array:
     _check_divisor(xp, x, y)
     return x // y if is_integer(x) else xp.floor(x / y)
@@ -234,7 +236,7 @@ def _truncated_remainder(xp: Any, x: Array, y: Array) -> Array:
 div_op = binary("Div", DIVISIBLE, _divide)
 real_div_op = binary("RealDiv", DIVISIBLE, _divide)
 div_no_nan_op = binary("DivNoNan", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, y == 0, x / y))
-binary("TruncateDiv", DIVISIBLE, _truncate_divide).gradient(no_gradient)
+binary("TruncateDiv", DIVISIBLE, _divide).gradient(no_gradient)
 binary("FloorDiv", DIVISIBLE, _floor_divide).gradient(no_gradient)
 floor_mod_op = binary("FloorMod", REMAINDERS, _floor_remainder)
 binary("Mod", "{int32, int64, half, half, bfloat16, float, double}", _truncated_remainder)
@@ -292,7 +294,7 @@ def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     to_x, to_y = unbroadcast(x, y, grad)
     x, y = conj(x), conj(y)
-    gx = to_x(grad * y * x ** (y - 1))
+    gx = to_x(grad * y * raw.Pow(x, y - 1))
     # log(x) has no real value for x <= 0 (no finite one for a complex 0): its slope counts as 0.
     z = conj(op.outputs[0])
     mask = raw.NotEqual(x, 0) if x.dtype.is_complex else x > 0
@@ -302,7 +304,10 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _x_not_zero(x: Tensor) -> Tensor:
-    return cast_to(raw.NotEqual(x, constant(0.0, dtype=x.dtype.base_dtype)), x.dtype.base_dtype)
+    dtype = x.dtype.base_dtype
+    with name_scope("Cast"):
+        zero = constant(0.0, dtype=dtype, name="x")
+    return cast_to(raw.NotEqual(x, zero), dtype)
 
 
 @xdivy_op.gradient
@@ -338,10 +343,12 @@ def _(op: Any, grad: Any) -> Any:
 @atan2_op.gradient
 def _(op: Any, grad: Any) -> Any:
     y, x = op.inputs
-    to_y, to_x = unbroadcast(y, x, grad)
     with control_dependencies([grad]):
         grad_inv = grad / (raw.Square(x) + raw.Square(y))
-        return to_y(x * grad_inv), to_x(-y * grad_inv)
+        if s.known(x.dims) and s.known(y.dims) and x.dims != y.dims:
+            to_y, to_x = unbroadcast(y, x, grad)  # TensorFlow refuses
+            return to_y(x * grad_inv), to_x(-y * grad_inv)
+        return x * grad_inv, -y * grad_inv
 
 
 def _extreme_gradient(selected: str) -> Gradient:
@@ -349,9 +356,10 @@ def _extreme_gradient(selected: str) -> Gradient:
 
     def gradient(op: Any, grad: Any) -> Any:
         x, y = op.inputs
+        sx, sy = shape_node(x), shape_node(y)
         nothing = zeros(shape(grad), grad.dtype.base_dtype)
         mask = getattr(raw, selected)(x, y)
-        to_x, to_y = unbroadcast(x, y)
+        to_x, to_y = unbroadcast_shapes(sx, sy)
         return to_x(raw.Select(mask, grad, nothing)), to_y(raw.Select(mask, nothing, grad))
 
     return gradient
@@ -459,10 +467,11 @@ next_after_op = binary(
 @next_after_op.gradient
 def _(op: Any, grad: Any) -> Any:
     x1, x2 = op.inputs
-    to_x1, to_x2 = unbroadcast(x1, x2)
+    s1, s2 = shape_node(x1), shape_node(x2)
+    to_x1, to_x2 = unbroadcast_shapes(s1, s2)
     with control_dependencies([grad]):
-        partial_x1 = ones(shape(x1), dtype=x1.dtype)
-        partial_x2 = zeros(shape(x2), dtype=x2.dtype)
+        partial_x1 = ones(s1, dtype=x1.dtype)
+        partial_x2 = zeros(s2, dtype=x2.dtype)
         return to_x1(partial_x1 * grad), to_x2(partial_x2 * grad)
 
 
@@ -474,7 +483,7 @@ add_v2 = public("add_v2", "AddV2", "`add`, for numbers only.", "x, y")
 subtract = public("subtract", "Sub", "`x` minus `y`, element by element.", "x, y")
 multiply = public("multiply", "Mul", "The product of `x` and `y`, element by element.", "x, y")
 realdiv = public("realdiv", "RealDiv", "`x` over `y`, element by element.", "x, y")
-truncatediv = public("truncatediv", "TruncateDiv", "x / y rounded toward 0.", "x, y")
+truncatediv = public("truncatediv", "TruncateDiv", "x / y, of integers rounded toward 0.", "x, y")
 floor_div = public("floor_div", "FloorDiv", "x / y rounded down.", "x, y")
 mod = floormod = public(
     "floormod", "FloorMod", "What is left of `x` divided by `y`; of the sign of `y`.", "x, y"

@@ -238,7 +238,7 @@ batch_mat_mul_v2 = _batch_matmul("BatchMatMulV2", s.broadcast_dims)
 def _broadcast_gradient(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     grad_x, grad_y = _batch_gradient(op, grad)
-    if s.known(x.dims) and s.known(y.dims) and x.dims[:-2] == y.dims[:-2]:
+    if s.known(x.dims) and x.dims == y.dims:
         return grad_x, grad_y
     sx, sy = shape(x), shape(y)
     rx, ry = raw.BroadcastGradientArgs(sx[:-2], sy[:-2])
@@ -474,8 +474,8 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, l
     else:
         static, dims, count_node = None, shape(x), rank(x)
         summed_nodes = convert_to_tensor(axes, dtypes.int32, name="axes")
-        wrapped = summed_nodes + count_node
-        summed_nodes = raw.Select(summed_nodes >= 0, summed_nodes, wrapped)
+        counted = summed_nodes >= 0
+        summed_nodes = raw.Select(counted, summed_nodes, summed_nodes + count_node)
         free_nodes, _ = raw.ListDiff(raw.Range(0, count_node, 1, name="range"), summed_nodes)
     free_dims, summed_dims = (raw.GatherV2(dims, part, 0) for part in (free_nodes, summed_nodes))
     sizes_nodes = [reduce_prod(part) for part in (free_dims, summed_dims)]

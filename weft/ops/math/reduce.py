@@ -15,7 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Tensor, colocate_with, name_scope
+from weft.graph.graph import Tensor, colocate_with, device, get_default_graph, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
 from weft.ops.array import array
@@ -224,7 +224,7 @@ def reduced_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
     return raw.DynamicStitch([numbers, axes], [input_shape, raw.Fill(count, 1)])
 
 
-def _safe_shape_div(x: Tensor, y: Tensor) -> Tensor:
+def _safe_shape_div(x: Any, y: Any) -> Tensor:
     """x // y where 0 // 0 is 0."""
     return x // raw.Maximum(y, 1)
 
@@ -233,13 +233,21 @@ def _spread_shapes(x: Tensor, axes: Tensor) -> tuple[Any, Any]:
     """The shape with reduced axes kept as ones, and how often to repeat it to get that of `x`."""
     where = constant_value(axes)
     if where is not None and s.known(x.dims):
-        kept = s.reduced_dims(x.dims, np.ravel(where).tolist(), keep_dims=True)
-        dims, ones = np.array(x.dims, np.int32), np.array(kept, np.int32)
-        return ones, dims // np.maximum(ones, 1)
+        return _known_spread(x.dims, tuple(np.ravel(where).tolist()))
     input_shape = shape(x)
     with colocate_with(input_shape):
         kept_shape = reduced_shape(input_shape, axes)
         return kept_shape, _safe_shape_div(input_shape, kept_shape)
+
+
+def _known_spread(dims: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """`_spread_shapes` of constants; like TensorFlow, a graph has nodes for each that it meets."""
+    whole = np.array(dims, np.int32)
+    ones = np.array(s.reduced_dims(dims, list(axes), keep_dims=True), np.int32)
+    if get_default_graph().is_new(("reduced", dims, axes)):
+        reduced_shape(cast(whole, dtypes.int32), cast(np.array(axes, np.int32), dtypes.int32))
+        _safe_shape_div(whole, ones)
+    return ones, whole // np.maximum(ones, 1)
 
 
 def _sum_gradient(op: Any, grad: Any) -> Any:
@@ -261,7 +269,7 @@ def _mean_gradient(op: Any, grad: Any) -> Any:
         factor = constant(whole // max(left, 1), dtype=sum_grad.dtype)
     else:
         shapes = [shape(t) for t in (x, y)]
-        factor = _safe_shape_div(*(reduce_prod(sizes) for sizes in shapes))
+        factor = _safe_shape_div(*map(reduce_prod, shapes))
     return sum_grad / cast_to(factor, sum_grad.dtype), None
 
 
@@ -275,37 +283,32 @@ def _extreme_gradient(op: Any, grad: Any) -> Any:
     return indicators / num_selected * grad, None
 
 
-def _axes_first(x: Tensor, axes: Tensor) -> tuple[Any, Any, Any]:
-    """A permutation that brings `axes` to the front, and the sizes of both parts of the shape."""
-    where, dims = constant_value(axes), x.dims
-    if where is not None and dims is not None and s.known(dims):
-        front = list(reduced_axes(len(dims), where))
-        rest = [i for i in range(len(dims)) if i not in front]
-        sizes = [s.size(tuple(dims[i] for i in part)) for part in (front, rest)]
-        return np.array(front + rest, np.int32), sizes[0], sizes[1]
-    input_shape, count = shape(x), rank(x)
-    flat: Any = cast_to(raw.Reshape(axes, [-1]), dtypes.int32)
-    reduced = (flat + count) % count
-    other, _ = raw.ListDiff(raw.Range(0, count, 1, name="range"), reduced)
-    perm = raw.ConcatV2([reduced, other], 0, name="concat")
-    nums = [raw.Prod(raw.GatherV2(input_shape, part, 0), [0]) for part in (reduced, other)]
-    return perm, nums[0], nums[1]
-
-
 def _product_gradient(op: Any, grad: Any) -> Any:
     """Dividing by the elements would fail at zeros; products from both ends do not."""
     x, axes = op.inputs
-    input_shape = shape(x)
-    kept, repeats = _spread_shapes(x, axes)
+    input_shape, flat = shape(x), cast_to(raw.Reshape(axes, [-1]), dtypes.int32)
+    kept = reduced_shape(input_shape, axes)
+    repeats = _safe_shape_div(input_shape, kept)
     grad = raw.Tile(raw.Reshape(grad, kept), repeats)
-    perm, reduced_num, other_num = _axes_first(x, axes)
+    perm, sizes = _axes_first(x, input_shape, flat)
     permuted = raw.Transpose(x, perm, name="transpose")
-    packed = raw.Reshape(permuted, raw.Pack([reduced_num, other_num]))
+    permuted_shape = shape(permuted)
+    packed = raw.Reshape(permuted, sizes)
     left = raw.Cumprod(packed, 0, exclusive=True)
     right = raw.Cumprod(packed, 0, exclusive=True, reverse=True)
-    y = raw.Reshape(conj(left) * conj(right), shape(permuted))
+    y = raw.Reshape(conj(left) * conj(right), permuted_shape)
     out = grad * raw.Transpose(y, raw.InvertPermutation(perm), name="transpose")
     return raw.Reshape(out, input_shape), None
+
+
+def _axes_first(x: Tensor, input_shape: Tensor, axes: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """A permutation that brings `axes` to the front, and the sizes of both parts of the shape."""
+    with device("/cpu:0"):
+        count = rank(x)
+        reduced = cast_to((axes + count) % count, dtypes.int32)
+        other, _ = raw.ListDiff(raw.Range(0, count, 1, name="range"), reduced)
+        perm = raw.ConcatV2([reduced, other], 0, name="concat")
+        return perm, [reduce_prod(raw.GatherV2(input_shape, p, 0)) for p in (reduced, other)]
 
 
 def _norm_gradient(op: Any, grad: Any) -> Any:

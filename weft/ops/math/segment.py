@@ -180,9 +180,10 @@ def _(op: Any, grad: Any) -> Any:
 @segment_mean_op.gradient
 def _(op: Any, grad: Any) -> Any:
     data, ids = op.inputs
-    row = fill(expand_dims(rank(data) - 1, 0), 1)
-    one = constant(1, dtype=grad.dtype.base_dtype)
-    counts = raw.SegmentSum(fill(raw.ConcatV2([shape(ids), row], 0, name="concat"), one), ids)
+    count, rows = rank(data), shape(ids)
+    dims = raw.ConcatV2([rows, fill(expand_dims(count - 1, 0), 1)], 0, name="concat")
+    ones_like_rows = fill(dims, constant(1, dtype=grad.dtype.base_dtype))
+    counts = raw.SegmentSum(ones_like_rows, ids)
     scaled_grad = grad / counts
     return raw.GatherV2(scaled_grad, ids, 0), None
 
@@ -202,37 +203,34 @@ segment_min_op.gradient(_segment_extreme_gradient)
 
 
 def _product_factors(
-    product: Tensor,
-    grad: Tensor,
-    data: Tensor,
-    ids: Tensor,
-    sums: Callable[[Tensor], Tensor],
-    products: Callable[[Tensor], Tensor],
-) -> tuple[Tensor, Tensor]:
-    """The gradient of products of segments: by segment, and the factor for each element.
+    op: Any, grad: Tensor, sums: Callable[[Tensor], Tensor], products: Callable[[Tensor], Tensor],
+    places: Callable[[], Tensor],
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """The gradient of products of segments: by segment, the factor for each element, its segment.
 
     The factor is product / element, without dividing by zeros: with one zero in a segment only that
     element has a gradient, the product of the others; with more, none has.
     """
+    data = op.inputs[0]
     is_zero = raw.Equal(data, 0)
     num_zeros = sums(cast_to(is_zero, dtypes.int32))
     grad = raw.Select(raw.Greater(num_zeros, 1), zeros_like(grad), grad)
     non_zero_prod = products(raw.Select(is_zero, ones_like(data), data))
-    gathered_prod = raw.GatherV2(product, ids, 0)
+    ids = places()
+    gathered_prod = raw.GatherV2(op.outputs[0], ids, 0)
     gathered_non_zero_prod = raw.GatherV2(non_zero_prod, ids, 0)
-    return grad, raw.Select(is_zero, gathered_non_zero_prod, gathered_prod / data)
+    return grad, raw.Select(is_zero, gathered_non_zero_prod, gathered_prod / data), ids
 
 
 @segment_prod_op.gradient
 def _(op: Any, grad: Any) -> Any:
-    data, ids = op.inputs
-    grad, partial = _product_factors(
-        op.outputs[0],
+    ids = op.inputs[1]
+    grad, partial, _ = _product_factors(
+        op,
         grad,
-        data,
-        ids,
         lambda rows: raw.SegmentSum(rows, ids),
         lambda rows: raw.SegmentProd(rows, ids),
+        lambda: ids,
     )
     return raw.GatherV2(grad, ids, 0) * partial, None
 
@@ -344,15 +342,13 @@ unsorted_min.gradient(_unsorted_extreme_gradient)
 
 @unsorted_prod.gradient
 def _(op: Any, grad: Any) -> Any:
-    data, ids, count = op.inputs
-    clipped = raw.Maximum(ids, zeros_like(ids))
-    grad, partial = _product_factors(
-        op.outputs[0],
+    _, ids, count = op.inputs
+    grad, partial, clipped = _product_factors(
+        op,
         grad,
-        data,
-        clipped,
         lambda rows: raw.UnsortedSegmentSum(rows, ids, count),
         lambda rows: raw.UnsortedSegmentProd(rows, ids, count),
+        lambda: raw.Maximum(ids, zeros_like(ids)),
     )
     return _gather_drop_negatives(grad, ids, clipped)[0] * partial, None, None
 

@@ -176,8 +176,8 @@ _sparse_segment_grad("SparseSegmentSqrtNGrad", lambda xp, counts: xp.sqrt(counts
 
 def _sparse_sum_gradient(op: Any, grad: Any) -> Any:
     data, indices, ids = op.inputs[:3]
-    rows = raw.GatherV2(grad, ids, 0)
-    dx = raw.UnsortedSegmentSum(rows, indices, shape(data)[0])
+    dim0 = shape(data)[0]
+    dx = raw.UnsortedSegmentSum(raw.GatherV2(grad, ids, 0), indices, dim0)
     return [dx, *[None] * (len(op.inputs) - 1)]
 
 

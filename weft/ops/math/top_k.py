@@ -11,15 +11,16 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
-from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import DEPRECATED, costs
-from weft.ops.array.array import expand_dims, invalid, reshape, shape, size, stack
+from weft.ops.array.array import expand_dims, invalid, reshape, shape, size, stack, zeros
 from weft.ops.kit.declare import cast_to, literal
 from weft.ops.kit.target import target_platform
+from weft.ops.math import sequence
+from weft.ops.math.reduce import reduce_prod
 
 Array = Any
 
@@ -152,16 +153,15 @@ def _scattered(op: Operation, grad: Any) -> Tensor:
     flat = reshape(op.outputs[1], stack([-1, columns]))
     in_columns = raw.GatherV2(cast_to(in_dims, dtypes.int64), size(in_dims) - 1, 0)
     rows = cast_to(shape(flat)[0], dtypes.int64)
-    starts = raw.Range(constant(0, dtype=dtypes.int64), rows * in_columns, in_columns, name="range")
+    starts = sequence.range(0, rows * in_columns, in_columns)
     places = reshape(flat + cast_to(expand_dims(starts, -1), dtypes.int32), [-1])
-    total = raw.Prod(in_dims, [0])
-    spread = raw.ScatterNd(expand_dims(places, -1), reshape(grad, [-1]), stack([total]))
-    return reshape(spread, in_dims)
+    at, flat_grad = expand_dims(places, -1), reshape(grad, [-1])
+    return reshape(raw.ScatterNd(at, flat_grad, [reduce_prod(in_dims)]), in_dims)
 
 
 @top_k_v2_.gradient
 def _(op: Operation, grad: Any, _: Any) -> Any:
-    return _scattered(op, grad), None
+    return _scattered(op, grad), zeros([], dtypes.int32)
 
 
 @top_k_.gradient

@@ -139,6 +139,10 @@ def _one(like: Any) -> Tensor:
     return constant(1, dtype=like.dtype.base_dtype)
 
 
+def _inverse_of_one_plus(square: Tensor, grad: Any) -> Tensor:
+    return raw.Reciprocal(raw.Add(_one(grad), square))
+
+
 unary("Sin", FLOATS_COMPLEX, lambda xp, x: xp.sin(x), from_x=lambda grad, x: grad * raw.Cos(x))
 unary("Cos", FLOATS_COMPLEX, lambda xp, x: xp.cos(x), from_x=lambda grad, x: -grad * raw.Sin(x))
 unary(
@@ -157,13 +161,13 @@ unary(
     "Acos",
     FLOATS_INTS_COMPLEX,
     lambda xp, x: xp.arccos(x),
-    from_x=lambda grad, x: -grad * _inverse_root(grad, x),
+    from_x=lambda grad, x: _times_negative(_inverse_root(grad, x), grad),
 )
 unary(
     "Atan",
     FLOATS_INTS_COMPLEX,
     lambda xp, x: xp.arctan(x),
-    from_x=lambda grad, x: grad * raw.Reciprocal(raw.Add(_one(grad), raw.Square(x))),
+    from_x=lambda grad, x: grad * _inverse_of_one_plus(raw.Square(x), grad),
 )
 unary("Sinh", FLOATS_COMPLEX, lambda xp, x: xp.sinh(x), from_x=lambda grad, x: grad * raw.Cosh(x))
 unary("Cosh", FLOATS_COMPLEX, lambda xp, x: xp.cosh(x), from_x=lambda grad, x: grad * raw.Sinh(x))
@@ -224,7 +228,12 @@ unary(
 
 def _inverse_root(grad: Any, x: Tensor) -> Tensor:
     """1 / sqrt(1 - x^2)"""
-    return raw.Reciprocal(raw.Sqrt(raw.Sub(_one(grad), raw.Square(x))))
+    square = raw.Square(x)
+    return raw.Reciprocal(raw.Sqrt(raw.Sub(_one(grad), square)))
+
+
+def _times_negative(inverse: Tensor, grad: Any) -> Tensor:
+    return -grad * inverse
 
 
 # ---- rounding, predicates, bits ---------------------------------------------------------------

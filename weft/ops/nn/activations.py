@@ -12,11 +12,12 @@ from weft.core import dtypes, errors
 from weft.core.shapes import TensorShape, as_shape
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array.array import concat, deprecated_alias, rank, shape, transpose
 from weft.ops.array.one_hot_search import where
 from weft.ops.kit.operands import as_type_of, operands
+from weft.ops.kit.own_gradient import with_gradient
 from weft.ops.math import sequence
 from weft.ops.math.casts import cast
 from weft.ops.math.matmul import matmul
@@ -152,8 +153,15 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
 
 def swish(features: Any) -> Tensor:
     """features * sigmoid(features)."""
-    features = convert_to_tensor(features, name="features")
-    return features * raw.Sigmoid(features)
+    x = convert_to_tensor(features, name="features")
+
+    def differentiate(op: Any, grad: Any, _: Any) -> list[Any]:
+        # From the features again: what lies between need not be kept until then.
+        with control_dependencies([grad]):
+            sigmoid = raw.Sigmoid(x)
+        return [None, grad * (sigmoid * (1.0 + x * (1.0 - sigmoid)))]
+
+    return with_gradient([x * raw.Sigmoid(x)], [x], differentiate)[0]
 
 
 # ---- layers in one call -----------------------------------------------------------------------
@@ -290,9 +298,11 @@ def _along_axis(logits: Any, compute: Compute, axis: Any, name: str | None) -> T
         axis = where(axis < 0, axis + count, axis)
     elif axis < 0:
         axis = axis + count
-    last = raw.Sub(rank(logits), 1)
-    swapped = _swap(logits, axis, last)
-    result = _swap(compute(swapped), axis, last, name=name)
+    whole = rank(logits)
+    if isinstance(axis, Tensor) and dims is not None:
+        axis = axis % len(dims)
+    swapped = _swap(logits, axis, raw.Sub(whole, 1))
+    result = _swap(compute(swapped), axis, raw.Sub(whole, 1), name=name)
     result.set_shape(logits.shape)
     return result
 

@@ -88,8 +88,8 @@ def ctc_loss_v2_(
 def _(op: Any, grad_loss: Any, _: Any) -> Any:
     fixed = raw.PreventGradient(
         op.outputs[1],
-        message="Currently there is no way to take the second derivative of ctc_loss, whose"
-        " gradient is computed together with its value",
+        message="Currently there is no way to take the second  derivative of ctc_loss due to the"
+        " fused implementation's interaction  with tf.gradients()",
     )
     return raw.ExpandDims(grad_loss, -1) * fixed, None, None, None
 

@@ -74,7 +74,8 @@ def log_softmax_(xp: Any, logits: Array) -> Array:
 
 @log_softmax_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return grad - raw.Sum(grad, -1, keep_dims=True) * raw.Exp(op.outputs[0])
+    softmax = raw.Exp(op.outputs[0])
+    return grad - raw.Sum(grad, -1, keep_dims=True) * softmax
 
 
 def _cross_entropy(c: ShapeContext) -> list[Dims]:
@@ -210,5 +211,11 @@ def _(xp: Any, labels: Array, classes: int) -> bool:
 
 
 @sparse_softmax_cross_entropy_with_logits_.gradient
-def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
-    return _logits_gradient(op, grad_loss, grad_grad), None
+def _(op: Operation, grad_loss: Any, _: Any) -> Any:
+    fixed = raw.PreventGradient(
+        op.outputs[1],
+        message="Currently there is no way to take the second derivative of"
+        " sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction"
+        " with tf.gradients()",
+    )
+    return _by_rows(grad_loss, fixed), None

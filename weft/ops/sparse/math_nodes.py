@@ -125,8 +125,9 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
+    spread = array.reshape(grad, kept)
     scale = shape // casts.cast(kept, dtypes.int64)
-    return [None, raw.GatherNd(array.reshape(grad, kept), indices // scale), None, None]
+    return [None, raw.GatherNd(spread, indices // scale), None, None]
 
 
 # ---- element by element --------------------------------------------------------------------------

@@ -123,5 +123,5 @@ def sparse_tensor_dense_matmul(
 ) -> Tensor:
     """The matrix product of the sparse `sp_a` and the dense `b`."""
     parts = parts_of(SparseTensor.from_value(sp_a))
-    with operands(name, "SparseTensorDenseMatMul", *parts, b=b) as (scope, b):
-        return raw.SparseTensorDenseMatMul(*parts, b, adjoint_a, adjoint_b, name=scope)
+    with operands(name, "SparseTensorDenseMatMul", *parts, b=b) as (_, b):
+        return raw.SparseTensorDenseMatMul(*parts, b, adjoint_a, adjoint_b)

@@ -57,13 +57,15 @@ def sparse_reorder_(xp: Any, input_indices: Any, input_values: Any, input_shape:
 
 @sparse_reorder_.gradient
 def _(op: Operation, _indices: Any, grad: Any) -> list[Any]:
+    from weft.graph.slices import SparseTensor
     from weft.ops.array import array
     from weft.ops.array.gather import gather
     from weft.ops.math import math
+    from weft.ops.sparse.select import sparse_reorder
 
     indices, _, shape = op.inputs
     numbers = math.range(array.shape(indices)[0])
-    _, order = raw.SparseReorder(indices, numbers, shape)
+    order = sparse_reorder(SparseTensor(indices, numbers, shape)).values
     return [None, gather(grad, raw.InvertPermutation(order)), None]
 
 

@@ -112,13 +112,15 @@ def _(
 
 @sparse_to_dense_.gradient
 def _(op: Any, grad: Any) -> Any:
+    from weft.ops.array import array
     from weft.ops.math import math
 
-    values = raw.GatherNd(grad, op.inputs[0])
-    rest = math.subtract(math.reduce_sum(grad), math.reduce_sum(values))
-    if op.inputs[2].dims == ():
+    indices, shape, of_values = op.inputs[:3]
+    values = raw.GatherNd(grad, indices)
+    rest = math.reduce_sum(grad) - math.reduce_sum(values)
+    if of_values.dims == ():
         values = math.reduce_sum(values)
-    return None, None, values, rest
+    return array.zeros_like(indices), array.zeros_like(shape), values, rest
 
 
 def sparse_to_dense(

@@ -184,11 +184,19 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     ranks = []
     for variable in var_list:
         with colocate_with(variable.op):
-            value = convert_to_tensor(variable)
-            # A rank is often known without the value, whose reading is the point here.
-            with control_dependencies([raw.Identity(value)]):
-                ranks.append(raw.Rank(value))
+            ranks.append(_rank_when_read(variable))
     return ranks[0] if len(ranks) == 1 else array.stack(ranks)
+
+
+def _rank_when_read(variable: Any) -> Tensor:
+    """The rank, after the value was read: it is often known without that."""
+    if not hasattr(variable, "handle"):
+        with control_dependencies([convert_to_tensor(variable)]):
+            return raw.Rank(variable._ref())
+    with name_scope("Rank") as scope:
+        read, value = (convert_to_tensor(variable) for _ in range(2))
+        with control_dependencies([read]):
+            return raw.Rank(value, name=scope)
 
 
 def report_uninitialized_variables(

@@ -107,7 +107,8 @@ class AdamOptimizer(Optimizer):
             with control_dependencies([decayed]):
                 averages.append(scatter_add(held, indices, new))
         mean, square = averages
-        step = rate * mean / (math.sqrt(square) + epsilon)
+        root = math.sqrt(square)
+        step = rate * mean / (root + epsilon)
         return control.group(assign_sub(var, step, use_locking=self._use_locking), mean, square)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:

@@ -49,5 +49,7 @@ class GradientDescentOptimizer(Optimizer):
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Any, indices: Tensor
     ) -> Any:
-        rate = math.cast(self._learning_rate_tensor, grad.dtype.base_dtype)
+        rate = self._learning_rate
+        if callable(rate):
+            rate = math.cast(self._learning_rate_tensor, grad.dtype.base_dtype)
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)

@@ -131,17 +131,10 @@ def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -
 @_by_the_step
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
     """`values[i]` while `x` is above boundary i - 1 and not above boundary i."""
-    x_tensor = convert_to_tensor(x)
-    boundaries, values = pieces_of(x_tensor, boundaries, values)
-    with name_scope(name or "PiecewiseConstant"):
-        return piece_at(convert_to_tensor(x), boundaries, values)
-
-
-def pieces_of(x: Tensor, boundaries: Any, values: Any) -> tuple[list[Tensor], list[Tensor]]:
-    """Boundaries, of the type of `x`, and the values between them, as tensors."""
     boundaries = convert_n_to_tensor(boundaries)
     values = convert_n_to_tensor(values)
-    dtype = x.dtype.base_dtype
+    x_tensor = convert_to_tensor(x)
+    dtype = x_tensor.dtype.base_dtype
     for i, boundary in enumerate(boundaries):
         found = boundary.dtype.base_dtype
         if found != dtype:
@@ -156,7 +149,8 @@ def pieces_of(x: Tensor, boundaries: Any, values: Any) -> tuple[list[Tensor], li
             )
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
-    return boundaries, values
+    with name_scope(name or "PiecewiseConstant"):
+        return piece_at(convert_to_tensor(x), boundaries, values)
 
 
 def piece_at(x: Tensor, boundaries: list[Tensor], values: list[Tensor]) -> Tensor:
@@ -221,7 +215,8 @@ def polynomial_decay(
         else:
             step = math.minimum(step, decay_steps)
         done, whole = math.divide(step, steps), s.rate - end
-        return math.add(math.multiply(whole, math.pow(1 - done, exponent)), end, name=s.scope)
+        left = math.pow(1 - done, exponent)
+        return math.add(math.multiply(whole, left), end, name=s.scope)
 
 
 @_by_the_step
@@ -325,4 +320,5 @@ def noisy_linear_cosine_decay(
 
 
 def _periodic_cosine(done: Tensor, periods: Tensor) -> Tensor:
-    return 0.5 * (1.0 + math.cos(constant(_math.pi) * (2.0 * periods * done)))
+    turns = 2.0 * periods * done
+    return 0.5 * (1.0 + math.cos(constant(_math.pi) * turns))

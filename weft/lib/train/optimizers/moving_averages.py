@@ -83,14 +83,13 @@ def _assign(variable: Any, value: Any, decay: Any, zero_debias: bool, scope: str
         rate = math.cast(rate, variable.dtype.base_dtype)
     if zero_debias:
         return _assign_debiased(variable, value, rate)
-    with colocate_with(variable.op):
-        return _assign_sub(variable, (variable - value) * rate, scope)
+    return _assign_sub(variable, (variable - value) * rate, scope)
 
 
 def _assign_sub(variable: Any, delta: Any, name: str) -> Any:
     if variable.dtype._is_ref_dtype:
         return assign_sub(variable, delta, name=name)
-    return variable.assign_sub(delta, name=name)
+    return variable.assign_sub(delta)
 
 
 def _assign_debiased(variable: Any, value: Any, rate: Any) -> Any:
@@ -111,12 +110,11 @@ def _assign_debiased(variable: Any, value: Any, rate: Any) -> Any:
                 dtype=variable.dtype,
                 trainable=False,
             )
-    with colocate_with(variable.op):
-        new_biased = assign_sub(biased, (biased - value) * rate)
-        new_step = local_step.assign_add(1)
-        factor = 1 - math.pow(1.0 - rate, new_step)
-        scope = get_default_graph().get_name_scope() + "/"
-        return assign(variable, new_biased / factor, name=scope)
+    new_biased = assign_sub(biased, (biased - value) * rate)
+    new_step = local_step.assign_add(1)
+    factor = 1 - math.pow(1.0 - rate, new_step)
+    scope = get_default_graph().get_name_scope() + "/"
+    return assign(variable, new_biased / factor, name=scope)
 
 
 def _unused_name(name: str) -> str:

@@ -99,10 +99,12 @@ class SyncReplicasOptimizer(Optimizer):
             with device(global_step.device), name_scope(""):
                 update = self._opt.apply_gradients(means, global_step)
                 queue = self._make_token_queue()
+                # A runner wants a queue to close; nothing goes through this one.
+                unused = _shared_queue("dummy_queue", 1, dtypes.int32)
                 with control_dependencies(handed_in):
                     token = queue.dequeue()
                 train_op = assign(self._local_step, token)
-                self._make_chief_queue_runner(update)
+                self._make_chief_queue_runner(update, unused)
             steps = [self.local_step_init_op]
             for accumulator, where in self._accumulator_list:
                 with device(where):
@@ -150,10 +152,8 @@ class SyncReplicasOptimizer(Optimizer):
         tokens = array.fill([count], self._global_step)
         return self._sync_token_queue.enqueue_many((tokens,))
 
-    def _make_chief_queue_runner(self, update: Any) -> None:
+    def _make_chief_queue_runner(self, update: Any, unused: Any) -> None:
         """Makes the chief's queue runner: it repeats the update and a token for every replica."""
-        # A runner wants a queue to close; nothing goes through this one.
-        unused = _shared_queue("dummy_queue", 1, dtypes.int32)
         with control_dependencies([update]):
             last = self._put_tokens(self._tokens_per_step)
         if (averages := self._variable_averages) is not None:
