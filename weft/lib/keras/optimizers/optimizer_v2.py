@@ -21,7 +21,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.lib.keras import backend as K
-from weft.lib.keras.backend.symbolic import runs_eagerly
+from weft.lib.keras.backend.symbolic import eager_program, runs_eagerly
 from weft.lib.keras.engine.naming import to_snake_case
 from weft.lib.keras.optimizers import schedules
 from weft.lib.keras.optimizers.hyper import OptimizerWeights
@@ -103,7 +103,8 @@ class OptimizerV2(OptimizerWeights):
         with name_scope(self._name + "/gradients"):
             grads = gradients(loss, params)
             missing = [p for p, grad in zip(params, grads, strict=True) if grad is None]
-            if missing:
+            # A program that runs eagerly goes on without them.
+            if missing and eager_program() is None:
                 raise ValueError(
                     f"Variable {missing[0]} has `None` for gradient. Please make sure that all of "
                     "your ops have a gradient defined (i.e. are differentiable). Common ops "
