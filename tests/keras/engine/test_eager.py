@@ -90,7 +90,12 @@ def test_datasets_and_batches() -> None:
     model.compile("sgd", "mse")
     data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(8)
     losses = model.fit(data, epochs=3, validation_data=data, verbose=0).history
-    assert losses["loss"][0] > losses["loss"][2] > losses["val_loss"][2]
+    model.set_weights([np.zeros_like(weight) for weight in model.get_weights()])
+    of_arrays = model.fit(X, Y, 8, 3, verbose=0, shuffle=False).history
+    # Batches of a dataset count by their rows in training, alike in validation.
+    np.testing.assert_allclose(losses["loss"], of_arrays["loss"], rtol=1e-5)
+    means = [model.test_on_batch(X[i : i + 8], Y[i : i + 8]) for i in (0, 8, 16)]
+    assert losses["val_loss"][2] == pytest.approx(np.mean(means), rel=1e-5)
     again = model.fit(data.repeat(), epochs=2, steps_per_epoch=2, verbose=0)
     assert len(again.history["loss"]) == 2
     assert model.predict(data).shape == (20, 1)
@@ -172,3 +177,30 @@ def test_models_live_on_when_keras_forgets_them() -> None:
     assert other.predict(X).shape == (20, 1)
     other.compile("adam", "mae")
     other.fit(X, Y, verbose=0)
+
+
+@pytest.mark.usefixtures("eager")
+def test_steps_cut_the_data(capsys) -> None:
+    model = keras.Sequential([layers.Dense(1, kernel_initializer="zeros", input_shape=(1,))])
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    x = np.arange(10.0)[:, None]
+    history = model.fit(tf.constant(x), tf.constant(x), steps_per_epoch=3, verbose=2)
+    assert (history.params["samples"], history.params["steps"]) == (10, 3)
+    with pytest.raises(ValueError, match="10 is not divisible by steps 3"):
+        model.fit(x, x, steps_per_epoch=3)
+    data = tf.data.Dataset.from_tensor_slices((x, x)).batch(4)
+    assert model.fit(data, verbose=2).params["samples"] is None
+    model.fit(data.repeat(), steps_per_epoch=3, validation_data=data, validation_steps=2, verbose=2)
+    shown = [line for line in capsys.readouterr().out.splitlines() if "Train" in line]
+    assert shown == ["Train on 10 samples", "Train for 3 steps, validate for 2 steps"]
+
+
+@pytest.mark.usefixtures("eager")
+def test_an_output_without_a_loss_is_left_alone() -> None:
+    given = keras.Input((2,))
+    model = keras.Model(given, [layers.Dense(1)(given), layers.Dense(1)(given)])
+    model.compile("sgd", ["mse", None])
+    before = model.get_weights()
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+    same = [np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True)]
+    assert same == [False, False, True, True]

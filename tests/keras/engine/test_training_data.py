@@ -147,3 +147,11 @@ def test_batches_have_a_size() -> None:
             call(X, Y, batch_size=3.0, verbose=0)
     with pytest.raises(ZeroDivisionError):
         model.predict(X, batch_size=0)
+
+
+def test_batches_are_shuffled_as_ever() -> None:
+    from weft.lib.keras.engine.training_sources import _shuffled_batches
+
+    np.random.seed(0)
+    found = [_shuffled_batches(np.arange(10), 2)[::2].tolist() for _ in range(3)]
+    assert found == [[4, 0, 2, 6, 8], [0, 4, 2, 8, 6], [2, 6, 8, 0, 4]]

@@ -14,7 +14,10 @@ from tests.keras.layers.samples import SAMPLES
 
 RECORDED = np.load(Path(__file__).parent.parent / "recorded" / "layers.npz")
 # Of one type only, in TensorFlow too: operations, and layers that are built from a shape alone.
-SINGLE_ONLY = ("relu_all", "up_sampling2d_bilinear", "max_pooling3d", "time_distributed")
+SINGLE_ONLY = (
+    *("relu_all", "up_sampling2d_bilinear", "max_pooling3d", "time_distributed"),
+    *("locally_connected1d_2", "locally_connected1d_first", "locally_connected2d_2"),
+)
 SINGLE = [
     s
     for s in SAMPLES

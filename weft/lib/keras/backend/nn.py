@@ -21,11 +21,11 @@ def relu(x: Any, alpha: Any = 0.0, max_value: Any = None, threshold: Any = 0) ->
     """`x` above `threshold`, at most `max_value`; `alpha` is the slope below."""
     if alpha != 0.0 and max_value is None and threshold == 0:
         return nn_impl.leaky_relu(x, alpha=alpha)
-    result = _rectified(x, max_value, threshold)
     if alpha == 0.0:
-        return result
+        return _rectified(x, max_value, threshold)
     below = nn_impl.relu(-x + threshold) if threshold != 0 else nn_impl.relu(-x)
-    return result - casts.cast(alpha, result.dtype.base_dtype) * below
+    result = _rectified(x, max_value, threshold)
+    return result - constant(alpha, dtype=result.dtype.base_dtype) * below
 
 
 def _rectified(x: Any, max_value: Any, threshold: Any) -> Any:
@@ -37,8 +37,8 @@ def _rectified(x: Any, max_value: Any, threshold: Any) -> Any:
         result = nn_impl.relu(x)
     if max_value is None:
         return result
-    dtype = result.dtype.base_dtype
-    return clip.clip_by_value(result, constant(0.0, dtype=dtype), constant(max_value, dtype=dtype))
+    high, low = (constant(limit, dtype=result.dtype.base_dtype) for limit in (max_value, 0.0))
+    return clip.clip_by_value(result, low, high)
 
 
 def elu(x: Any, alpha: float = 1.0) -> Tensor:
@@ -69,8 +69,8 @@ def sigmoid(x: Any) -> Tensor:
 
 def hard_sigmoid(x: Any) -> Tensor:
     """A sigmoid of three straight pieces."""
-    dtype = x.dtype.base_dtype
-    return clip.clip_by_value(x * constant(0.2, dtype=dtype) + constant(0.5, dtype=dtype), 0.0, 1.0)
+    slope, middle = (constant(value, dtype=x.dtype.base_dtype) for value in (0.2, 0.5))
+    return clip.clip_by_value(math.add(math.multiply(x, slope), middle), 0.0, 1.0)
 
 
 def tanh(x: Any) -> Tensor:

@@ -19,6 +19,9 @@ from weft.ops.array import (
     one_hot_search as select,
 )
 from weft.ops.array import (
+    repeat as array_repeat,
+)
+from weft.ops.array import (
     reverse as array_reverse,
 )
 from weft.ops.array import (
@@ -56,10 +59,12 @@ def rnn(
     flat_inputs = nest.flatten(inputs)
     for each in flat_inputs:
         each.shape.with_rank_at_least(3)
+    # How many steps there are; a node also where the steps are unrolled.
+    steps = array_shape.shape(flat_inputs[0])[0]
     if mask is not None:
         mask = _along_time(mask, time_major)
     step = _with_constants(step_function, tuple(constants or ()))
-    run = _unrolled if unroll else _Loop(input_length)
+    run = _unrolled if unroll else _Loop(steps, input_length)
     last, outputs, states = run(
         step, inputs, initial_states, mask, go_backwards, zero_output_for_mask
     )
@@ -79,9 +84,11 @@ def _batch_and_time_swapped(x: Tensor) -> Tensor:
 
 
 def _along_time(mask: Any, time_major: bool) -> Tensor:
-    """The mask as booleans, time first."""
+    """The mask as booleans, time first, with an axis for the features."""
     if mask.dtype != dtypes.bool:
         mask = casts.cast(mask, dtypes.bool)
+    if len(mask.shape) == 2:
+        mask = array_shape.expand_dims(mask, -1)
     return mask if time_major else _batch_and_time_swapped(mask)
 
 
@@ -95,19 +102,31 @@ def _with_constants(step_function: Step, constants: tuple[Any, ...]) -> Step:
 # ---- masks --------------------------------------------------------------------------------------
 
 
-def _chosen(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """`new` where the mask of this step is True; a mask of the batch decides for whole rows."""
-    if len(mask.shape) == 1:
-        return select.where(mask, new, old)
-    for _ in range(len(new.shape) - len(mask.shape)):
+def _like(mask: Tensor, x: Tensor, rows: int = 1) -> Tensor:
+    """The mask of a step (or of all, with two axes of `rows`) in the shape of `x`."""
+    for _ in range(len(x.shape) - len(mask.shape)):
         mask = array_shape.expand_dims(mask, -1)
-    return select.where_v2(mask, new, old)
+    sizes: list[Any] = x.shape.as_list()[rows:]
+    if None in sizes:
+        now = array_shape.shape(x)
+        sizes = [now[rows + i] if size is None else size for i, size in enumerate(sizes)]
+    return array_repeat.tile(mask, [1] * rows + sizes)
+
+
+def _chosen(mask: Tensor | None, new: Tensor, old: Tensor | None, rows: int = 1) -> Tensor:
+    """`new` where the mask is True, `old` (or zeros) elsewhere."""
+    if mask is None:
+        return new
+    mask = _like(mask, new, rows)
+    return select.where(mask, new, array_fill.zeros_like(new) if old is None else old)
 
 
 def _all_chosen(mask: Tensor | None, new: list[Any], old: list[Any]) -> list[Any]:
+    """Each of `new` where the mask is True, that of `old` elsewhere; the masks are made first."""
     if mask is None:
         return new
-    return [_chosen(mask, *pair) for pair in zip(new, old, strict=True)]
+    masks = [_like(mask, x) for x in new]
+    return [select.where(*each) for each in zip(masks, new, old, strict=True)]
 
 
 # ---- one copy of the step for each point in time -----------------------------------------------
@@ -131,17 +150,17 @@ def _unrolled(
     for *now, mask_now in zip(*flat_inputs, masks, strict=True):
         output, new_states = step(nest.pack_sequence_as(inputs, now), states)
         flat = nest.flatten(output)
-        before = emitted[-1] if emitted else [array_fill.zeros_like(each) for each in flat]
-        emitted.append(_all_chosen(mask_now, flat, before))
-        kept = _all_chosen(mask_now, nest.flatten(new_states), nest.flatten(states))
+        before = emitted[-1] if emitted else [None] * len(flat)
+        emitted.append([_chosen(mask_now, *pair) for pair in zip(flat, before, strict=True)])
+        pairs = zip(nest.flatten(new_states), nest.flatten(states), strict=True)
+        kept = [_chosen(mask_now, *pair) for pair in pairs]
         states = nest.pack_sequence_as(new_states, kept)
     last = emitted[-1]
     stacked = [array_join.stack(list(each)) for each in zip(*emitted, strict=True)]
     if zero_masked:
-        last = _all_chosen(masks[-1], last, [array_fill.zeros_like(each) for each in last])
+        last = [_chosen(masks[-1], each, None) for each in last]
         # As in TensorFlow by the mask of the inputs, even if the steps went backwards.
-        zeros = [array_fill.zeros_like(each) for each in stacked]
-        stacked = _all_chosen(mask, stacked, zeros)
+        stacked = [_chosen(mask, each, None, rows=2) for each in stacked]
     return nest.pack_sequence_as(output, last), nest.pack_sequence_as(output, stacked), states
 
 
@@ -151,8 +170,8 @@ def _unrolled(
 class _Loop:
     """The step in the body of a `while_loop`."""
 
-    def __init__(self, input_length: Any) -> None:
-        self.input_length = input_length
+    def __init__(self, steps: Tensor, input_length: Any) -> None:
+        self.steps, self.input_length = steps, input_length
 
     def __call__(
         self,
@@ -172,16 +191,19 @@ class _Loop:
         self.step, self.inputs, self.first_states = step, inputs, initial_states
         self.zero_masked = zero_masked
         flat_inputs = nest.flatten(inputs)
-        self.steps = array_shape.shape(flat_inputs[0])[0]
-        self.read_from = [
-            _array(x, self.steps, f"input_ta_{i}", backwards) for i, x in enumerate(flat_inputs)
+        empty = [
+            TensorArray(x.dtype, size=self.steps, tensor_array_name=f"input_ta_{i}")
+            for i, x in enumerate(flat_inputs)
         ]
-        self.masks = None if mask is None else _array(mask, self.steps, "mask_ta", backwards)
+        self.read_from = [
+            array.unstack(_in_order(x, backwards))
+            for array, x in zip(empty, flat_inputs, strict=True)
+        ]
         # A step outside of the loop tells what outputs look like; it is also where cells make
         # what all steps share, such as the noise of dropout. Nothing else depends on it.
         first = nest.pack_sequence_as(inputs, [x[0] for x in flat_inputs])
         like, _ = step(first, tuple(initial_states))
-        arrays, states = self._run(nest.flatten(like))
+        arrays, states = self._run(nest.flatten(like), mask, backwards)
         stacked = [a.stack() for a in arrays]
         last = nest.pack_sequence_as(like, [each[-1] for each in stacked])
         return (
@@ -190,9 +212,8 @@ class _Loop:
             tuple(nest.pack_sequence_as(initial_states, states)),
         )
 
-    def _run(self, like: list[Any]) -> tuple[list[Any], list[Any]]:
+    def _run(self, like: list[Any], mask: Any, backwards: bool) -> tuple[list[Any], list[Any]]:
         """Arrays of outputs, which look like `like`, and the last states."""
-        self.zeros = [] if self.masks is None else [array_fill.zeros_like(each) for each in like]
         arrays = [
             TensorArray(
                 each.dtype,
@@ -202,12 +223,9 @@ class _Loop:
             )
             for i, each in enumerate(like)
         ]
-        start = (
-            constant(0, dtype=dtypes.int32, name="time"),
-            arrays,
-            [] if self.zero_masked else self.zeros,
-            nest.flatten(self.first_states),
-        )
+        first = constant(0, dtype=dtypes.int32, name="time")
+        self._prepare_masks(mask, backwards, like)
+        start = (first, arrays, self.zeros, nest.flatten(self.first_states))
         _, arrays, _, states = while_loop(
             lambda time, *_: time < self.steps,
             self._body,
@@ -217,6 +235,17 @@ class _Loop:
             maximum_iterations=self.input_length,
         )
         return arrays, states
+
+    def _prepare_masks(self, mask: Any, backwards: bool, like: list[Any]) -> None:
+        self.masks, self.zeros = None, []
+        if mask is not None:
+            mask = _in_order(mask, backwards)
+            masks = TensorArray(dtypes.bool, size=self.steps, tensor_array_name="mask_ta")
+            self.masks = masks.unstack(mask)
+            self.zeros = [array_fill.zeros_like(each) for each in like]
+
+    masks: Any
+    zeros: list[Any]
 
     def _body(self, time: Tensor, arrays: list[Any], before: list[Any], states: list[Any]) -> Any:
         """One step; `before` is its predecessor's output, where masked steps repeat it."""
@@ -229,12 +258,11 @@ class _Loop:
         new = nest.flatten(new_states)
         for one, known in zip(new, states, strict=True):
             one.set_shape(known.shape)
+        new = _all_chosen(mask, new, states)
         arrays = [a.write(time, each) for a, each in zip(arrays, flat, strict=True)]
-        return time + 1, arrays, flat if before else [], _all_chosen(mask, new, states)
+        return time + 1, arrays, flat if before else [], new
 
 
-def _array(x: Tensor, steps: Tensor, name: str, backwards: bool) -> TensorArray:
+def _in_order(x: Tensor, backwards: bool) -> Tensor:
     """The steps of `x`, in the order in which they are taken."""
-    if backwards:
-        x = array_reverse.reverse(x, [0])
-    return TensorArray(x.dtype, size=steps, tensor_array_name=name).unstack(x)
+    return array_reverse.reverse(x, [0]) if backwards else x

@@ -160,10 +160,10 @@ def batch_set_value(tuples: Any) -> None:
             for x, value in pairs:
                 x.assign(value)
         return
-    session = get_session([x for x, _ in pairs])
-    with session.graph.as_default():
+    with pairs[0][0].graph.as_default():
         assigned = [(_assignment(x, value.ndim), value) for x, value in pairs]
-        session.run([op for (_, op), _ in assigned], {fed: v for (fed, _), v in assigned})
+    session = get_session([x for x, _ in pairs])
+    session.run([op for (_, op), _ in assigned], {fed: v for (fed, _), v in assigned})
 
 
 def _numpy_dtype(x: Any) -> Any:

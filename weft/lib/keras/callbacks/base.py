@@ -160,10 +160,10 @@ class CallbackList:
         self._tell("on_epoch_end", epoch, logs or {})
 
     def _call_begin_hook(self, mode: str) -> None:
-        self._tell(f"on_{mode}_begin", {})
+        self._tell(f"on_{mode}_begin", None)
 
     def _call_end_hook(self, mode: str) -> None:
-        self._tell(f"on_{mode}_end", {})
+        self._tell(f"on_{mode}_end", None)
 
     def on_train_begin(self, logs: Logs = None) -> None:
         self._tell("on_train_begin", logs)

@@ -181,8 +181,7 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
             endpoint.make_sample_weight()
         parts = [endpoint.part for endpoint in self._training_endpoints]
         training_metrics.call_all(self, self._per_output_weighted_metrics, parts, True)
-        added = self.get_losses_for(None) + self.get_losses_for(self.inputs)
-        self.total_loss = training_losses.total_loss(self, parts, added)
+        self.total_loss = training_losses.total_loss(self, parts)
 
     # ---- what was compiled ----
 

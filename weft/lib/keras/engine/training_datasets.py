@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
+from weft.core import errors, nest
 from weft.lib.data.dataset import Dataset
 from weft.lib.data.eager_iterator import EagerIterator
 from weft.lib.data.iterator import Iterator
@@ -13,6 +15,7 @@ from weft.lib.data.make_iterator import make_initializable_iterator
 from weft.lib.data.reduction import cardinality
 from weft.lib.keras.backend.session import get_session, get_value
 from weft.lib.keras.backend.symbolic import runs_eagerly
+from weft.lib.keras.engine.training_sources import OutOfData, Step
 from weft.lib.platform import tf_logging as logging
 
 _INFINITE = -1
@@ -102,17 +105,47 @@ def _next(dataset_or_iterator: Any) -> Any:
 
 
 class EagerBatches:
-    """Calls `run(inputs, targets, weights)` with one element after the other."""
+    """Steps that call `run(inputs, targets, weights)` with one element after the other.
 
-    def __init__(self, dataset: Dataset, run: Callable[..., Any]) -> None:
-        self._dataset, self._run = dataset, run
-        self.start()
+    In training (`weighted`), an element counts as many times as it has rows. How many elements
+    there are is known before only where it is said.
+    """
 
-    def start(self) -> None:
-        self._iterator = iter(self._dataset)
+    counts = "steps"
+    is_dataset = True
 
-    def __call__(self, _: Any) -> Any:
-        return self._run(*elements(self._iterator))
+    def __init__(
+        self,
+        dataset: Dataset,
+        run: Callable[..., Any],
+        steps: int | None,
+        restarts: bool,
+        weighted: bool,
+    ) -> None:
+        self._dataset, self._run, self._restarts = dataset, run, restarts
+        self.steps, self.weighted = steps, weighted
+        self.total = steps
+        self._iterator = iter(dataset)
+
+    def restart(self) -> None:
+        """Starts the dataset again, unless an epoch goes on where the last one ended."""
+        if self._restarts:
+            self._iterator = iter(self._dataset)
+
+    def epoch(self) -> Generator[Step]:
+        number = 0
+        while self.steps is None or number < self.steps:
+            try:
+                parts = elements(self._iterator)
+            except (errors.OutOfRangeError, StopIteration):
+                raise OutOfData from None
+            size = int(nest.flatten(parts)[0].shape[0])
+            weight = size if self.weighted else 1
+            yield Step(functools.partial(self._run, *parts), size, number, weight)
+            number += 1
+
+    def close(self, timeout: float | None = None) -> None:
+        """Does nothing: iterators need no end."""
 
 
 def elements(dataset_or_iterator: Any) -> tuple[Any, Any, Any]:

@@ -153,14 +153,13 @@ class TrainingFit(training_generators.TrainingGenerators):
         of_dataset = datasets.is_dataset(x)
         if of_dataset:
             # A training that does not use up its data in an epoch goes on with them in the next.
-            restarts = steps is None or is_validation
+            restarts, given = steps is None or is_validation, steps
             if steps is None:
                 name = "steps_per_epoch" if mode == TRAIN else "steps"
                 steps = datasets.steps_of(x, "validation_" * is_validation + name)
             if runs_eagerly():
-                batches = datasets.EagerBatches(x, functools.partial(self._batch_in_eager, mode))
-                restart = batches.start if restarts else None
-                return TensorSource(batches, [], steps, restart, of_dataset)
+                run = functools.partial(self._batch_in_eager, mode)
+                return datasets.EagerBatches(x, run, given, restarts, weighted=mode == TRAIN)
             iterator, start = datasets.started_iterator(x)
             restart = start if restarts else None
             x, y, weights = self._standardize_user_data(iterator)
@@ -171,6 +170,8 @@ class TrainingFit(training_generators.TrainingGenerators):
             self._update_sample_weight_modes(weights)
         function = self._make_execution_function(mode)
         phase = [True] if mode == TRAIN and feeds_learning_phase() else []
+        if runs_eagerly():
+            return _arrays_in_eager(function, feeds, phase, batch_size, steps, shuffle)
         if of_dataset or steps is not None:
             return TensorSource(function, feeds + phase, steps, restart, of_dataset)
         check_steps(feeds, steps, "steps_per_epoch")
@@ -279,7 +280,33 @@ def _held_back(found: Any, fraction: float, steps: int | None) -> tuple[Any, Any
     return found, None
 
 
+def _arrays_in_eager(
+    function: Any,
+    feeds: list[Any],
+    phase: list[Any],
+    batch_size: int | None,
+    steps: int | None,
+    shuffle: Any,
+) -> ArraySource:
+    """The source of arrays or tensors in eager execution, which `steps` cut into equal batches."""
+    samples = int(feeds[0].shape[0])
+    if steps is not None:
+        size = -(-samples // steps)
+    else:
+        size = 32 if batch_size is None else batch_size
+    source = ArraySource(function, feeds + phase, size, shuffle)
+    source.steps = -(-samples // size)
+    return source
+
+
 def _print_amounts(source: Any, validation: Validation | None) -> None:
+    if getattr(source, "is_dataset", False) and runs_eagerly():
+        if source.total is not None:
+            message = f"Train for {source.total} steps"
+            if validation is not None and validation.total:
+                message += f", validate for {validation.total} steps"
+            say(message)
+        return
     unit = "steps" if getattr(source, "is_dataset", False) else "samples"
     message = f"Train on {source.total} {unit}"
     if validation is not None and validation.total:

@@ -47,6 +47,16 @@ def check_steps(x: Any, steps: int | None, steps_name: str) -> bool:
     return False
 
 
+def _check_divisible(x: Any, steps: int) -> None:
+    """ValueError if `steps` batches of one size do not use up all arrays, and no more."""
+    first = nest.flatten(x)[0]
+    if isinstance(first, np.ndarray) and len(first) % steps:
+        raise ValueError(
+            f"The number of samples {len(first)} is not divisible by steps {steps}. Please change "
+            "the number of steps to a value that can consume all the samples"
+        )
+
+
 class TrainingInputs:
     inputs: Any
     outputs: Any
@@ -76,6 +86,8 @@ class TrainingInputs:
         A model without inputs gets them here, and is compiled.
         """
         of_tensors = data.has_tensors(y)
+        if steps is not None and runs_eagerly():
+            _check_divisible(x, steps)
         x, y, sample_weight = as_arrays((x, y, sample_weight))
         of_dataset = datasets.is_dataset(x) or datasets.is_iterator(x)
         if of_dataset:

@@ -120,11 +120,16 @@ class Loop:
         self.progress.on_epoch_end(epoch, logs)
         return results
 
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether batches count as many times as they have rows, though they are of a dataset."""
+        return getattr(self.source, "weighted", False)
+
     def _batches(self) -> Any:
         # Steps that were counted beforehand weigh the loss even if an epoch is cut short.
-        gathered: Any = (Predictions if self.mode == PREDICT else Metrics)(
-            self.source.total if self.source.counts == "samples" or self.mode != PREDICT else None
-        )
+        known = self.source.counts == "samples" or self.mode != PREDICT
+        total = self.source.total if known and not self._is_weighted else None
+        gathered: Any = (Predictions if self.mode == PREDICT else Metrics)(total)
         number = 0
         mode, callbacks, progress = self.mode, self.callbacks, self.progress
         steps = self.source.epoch()
@@ -166,7 +171,8 @@ class Loop:
         source = self.source
         if source.is_dataset and source.steps is None:
             if number:
-                source.steps = gathered.total = number
+                source.steps = number
+                gathered.total = None if self._is_weighted else number
                 if self.mode == TRAIN:
                     self.progress.params["steps"] = self.progress.target = number
                     self.progress.progbar.target = number

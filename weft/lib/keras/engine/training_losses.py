@@ -116,7 +116,7 @@ def masked_weights(part: Part) -> Any:
     return weights * mask
 
 
-def total_loss(model: Any, parts: list[Part], added: list[Any]) -> Any:
+def total_loss(model: Any, parts: list[Part], added: list[Any] | None = None) -> Any:
     """The weighted sum of the losses of all outputs, and of those that layers `added`."""
     total: Any = None
     with name_scope("loss"):
@@ -132,6 +132,8 @@ def total_loss(model: Any, parts: list[Part], added: list[Any]) -> Any:
                 loss = _of_one_replica(loss)
             weighted = endpoint.loss_weight * loss
             total = weighted if total is None else total + weighted
+        if added is None:
+            added = model.get_losses_for(None) + model.get_losses_for(model.inputs)
         if total is None:
             if not added:
                 raise ValueError("The model cannot be compiled because it has no loss to optimize.")

@@ -39,6 +39,7 @@ class ArraySource:
     """Batches cut from arrays, in a new order every epoch if they are shuffled."""
 
     counts = "samples"
+    # How many there are is told by programs that run eagerly alone.
     steps: int | None = None
 
     def __init__(
@@ -91,8 +92,10 @@ def _shuffled_batches(order: np.ndarray, batch_size: int) -> np.ndarray:
     """Batches in a new order, each as it was; the last, shorter one stays last."""
     whole = len(order) // batch_size * batch_size
     batches = order[:whole].reshape((-1, batch_size))
-    np.random.shuffle(batches)
-    return np.append(batches.flatten(), order[whole:])
+    numbers = np.arange(len(batches))
+    # A list of numbers is shuffled alike by all versions of NumPy, an array of two axes is not.
+    np.random.shuffle(numbers)
+    return np.append(batches[numbers].flatten(), order[whole:])
 
 
 class TensorSource:

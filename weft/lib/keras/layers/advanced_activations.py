@@ -96,9 +96,7 @@ class ThresholdedReLU(Elementwise):
         self.theta = backend.cast_to_floatx(theta)
 
     def call(self, inputs: Any) -> Tensor:
-        return inputs * math.cast(
-            math.greater(inputs, math.cast(self.theta, inputs.dtype)), inputs.dtype
-        )
+        return inputs * math.cast(math.greater(inputs, self.theta), inputs.dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "theta": float(self.theta)}

@@ -187,7 +187,8 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
             x = K.bias_add(x, self.bias, data_format=self.data_format)
         z = x + self._all_gates(self.recurrent_conv, output, self.recurrent_kernel, state_masks)
         gates = array_split.split(z, 4, axis=self._channel_axis)
-        return step_of_lstm(gates, memory, self.recurrent_activation, self.activation)
+        gate, activations = list(gates).__getitem__, (self.recurrent_activation, self.activation)
+        return step_of_lstm(gate, memory, *activations)
 
     def _all_gates(self, convolve: Any, x: Any, kernel: Any, masks: Any) -> Any:
         """The convolution for all gates; each sees `x` through a mask of its own, if any."""

@@ -225,9 +225,7 @@ class Reshape(Layer):
         self.target_shape = tuple(target_shape)
 
     def call(self, inputs: Any) -> Tensor:
-        outputs = array.reshape(inputs, (array.shape(inputs)[0], *self.target_shape))
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        return outputs
+        return array.reshape(inputs, (array.shape(inputs)[0], *self.target_shape))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         dims: list[Any] = TensorShape(input_shape).as_list()

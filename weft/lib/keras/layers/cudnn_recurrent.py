@@ -167,7 +167,7 @@ class CuDNNLSTM(_CuDNNRNN):
 
     def _step_of(self, x: Any, inner: Any, *states: Any) -> Any:
         gates = array_split.split(x + inner, 4, axis=1)
-        return step_of_lstm(gates, states[1], sigmoid, unary.tanh)
+        return step_of_lstm(list(gates).__getitem__, states[1], sigmoid, unary.tanh)
 
 
 class CuDNNGRU(_CuDNNRNN):

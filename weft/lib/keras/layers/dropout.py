@@ -73,8 +73,9 @@ class _SpatialDropout(Dropout):
 
     def _get_noise_shape(self, inputs: Tensor) -> Any:
         sizes = array.shape(inputs)
+        batch = sizes[0]
         channels = sizes[1 if self.data_format == "channels_first" else self.rank + 1]
-        return tuple(windows.joined(sizes[0], (1,) * self.rank, channels, self.data_format))
+        return tuple(windows.joined(batch, (1,) * self.rank, channels, self.data_format))
 
 
 class SpatialDropout2D(_SpatialDropout):

@@ -16,7 +16,7 @@ from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
 from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
-from weft.ops.math import matmul
+from weft.ops.math import math
 
 
 class _LocallyConnected(Layer):
@@ -157,13 +157,11 @@ class _LocallyConnected(Layer):
     def _by_matrix(self, inputs: Any) -> Tensor:
         flat = array.reshape(inputs, (array.shape(inputs)[0], -1))
         if self.implementation == 2:
-            half = self.rank + 1
-            size_in, size_out = (
-                int(np.prod(self.kernel_shape[:half])),
-                int(np.prod(self.kernel_shape[half:])),
-            )
-            masked = array.reshape(self.kernel_mask * self.kernel, (size_in, size_out))
-            products = matmul.matmul(flat, masked, b_is_sparse=True)
+            masked = self.kernel_mask * self.kernel
+            sizes, half = array.shape(masked), self.rank + 1
+            halves = [sizes[:half], sizes[half:]]
+            matrix = array.reshape(masked, [math.reduce_prod(part) for part in halves])
+            products = raw.SparseMatMul(flat, matrix, b_is_sparse=True)
         else:
             indices, size = np.array(self.kernel_idxs, np.int64), np.array(self.kernel_shape)
             products = array.transpose(

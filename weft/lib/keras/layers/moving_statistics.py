@@ -63,9 +63,9 @@ class MovingStatistics:
         stddev = self._assign_moving_average(
             self.moving_stddev, math.sqrt(variance + self.epsilon), momentum, size
         )
+        # Rounding may give a little less than nothing.
+        value = nn_impl.relu(stddev * stddev - self.epsilon)
         with name_scope("AssignNewValue") as scope, colocate_with(self.moving_variance):
-            # Rounding may give a little less than nothing.
-            value = nn_impl.relu(stddev * stddev - self.epsilon)
             return updates.assign(self.moving_variance, value, name=scope)
 
     def _update_fused(

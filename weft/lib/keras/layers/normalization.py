@@ -9,7 +9,7 @@ from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor
+from weft.graph.graph import Tensor, get_default_graph
 from weft.lib.keras import backend
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers.decide import choose, known_value, only_in_training
@@ -36,6 +36,8 @@ class BatchNormalization(MovingStatistics, Layer):
     moving_mean_initializer: Any
     moving_variance_initializer: Any
     _scope: Any = None
+    _ones: Any = None
+    _zeros: Any = None
 
     def __init__(
         self,
@@ -133,7 +135,11 @@ class BatchNormalization(MovingStatistics, Layer):
     def _make_variables(self, shape: list[int]) -> None:
         fixed: dict[str, Any] = {"dtype": self._param_dtype, "experimental_autocast": False}
         self.gamma = weight(self, "gamma", shape, **fixed) if self.scale else None
+        if self.fused and not self.scale:
+            self._ones = constant(1.0, self._param_dtype, shape)
         self.beta = weight(self, "beta", shape, **fixed) if self.center else None
+        if self.fused and not self.center:
+            self._zeros = constant(0.0, self._param_dtype, shape)
         partitioner = self._scope.partitioner if self._scope else None
         if partitioner:
             self._scope.set_partitioner(None)
@@ -183,9 +189,8 @@ class BatchNormalization(MovingStatistics, Layer):
 
     def _fused_batch_norm(self, inputs: Any, training: Any) -> Tensor:
         # The operation wants both.
-        shape = self.moving_mean.shape.as_list()
-        gamma = self.gamma if self.scale else constant(1.0, self._param_dtype, shape)
-        beta = self.beta if self.center else constant(0.0, self._param_dtype, shape)
+        gamma = self.gamma if self.scale else self._in_place_of(self._ones, 1.0)
+        beta = self.beta if self.center else self._in_place_of(self._zeros, 0.0)
         data_format = "NCHW" if self.axis == [1] else "NHWC"
 
         def normalized(**statistics: Any) -> Any:
@@ -201,6 +206,12 @@ class BatchNormalization(MovingStatistics, Layer):
         output, mean, variance = choose(training, normalized, by_averages)
         self._update_fused(mean, variance, training, size_if_it_may_be_empty(inputs))
         return output
+
+    def _in_place_of(self, made: Any, value: float) -> Any:
+        """The constant `made` when the layer was built, or another in a graph that is not its."""
+        if made.graph is get_default_graph():
+            return made
+        return constant(value, self._param_dtype, self.moving_mean.shape.as_list())
 
     def _batch_norm(self, inputs: Any, training: Any) -> Tensor:
         shape = inputs.shape

@@ -107,6 +107,7 @@ class UpSampling3D(_UpSampling):
         self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(size, data_format, **kwargs)
+        self.input_spec = None
 
     def call(self, inputs: Any) -> Tensor:
         depth, rows, columns = self.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.core.shapes import TensorShape
@@ -12,8 +13,10 @@ from weft.lib.keras.layers.rnn_dropout import DropoutRNNCellMixin
 from weft.lib.keras.layers.rnn_options import CONSTRAINTS, DROPOUTS, INITIALIZERS, REGULARIZERS
 from weft.lib.keras.layers.rnn_states import zero_state_of
 from weft.lib.keras.layers.settings import record, weight
-from weft.ops.array import join as array_join
 from weft.ops.array import split as array_split
+
+# The number of a gate -> what its activation is applied to, made when it is asked for.
+Gate = Callable[[int], Any]
 
 
 class AbstractRNNCell(Layer):
@@ -77,13 +80,9 @@ class UnitCell(DropoutRNNCellMixin, Layer):
         return {**super().get_config(), **record(self, self.OPTIONS)}
 
 
-def _product(x: Any, kernel: Any, masks: Any) -> Any:
-    """`x @ kernel`, `x` seen through a mask, or by each gate's columns through one of its own."""
-    if not isinstance(masks, list):
-        return K.dot(x if masks is None else x * masks, kernel)
-    columns = array_split.split(kernel, len(masks), axis=1)
-    parts = [K.dot(x * mask, each) for mask, each in zip(masks, columns, strict=True)]
-    return array_join.concat(parts, 1)
+def _seen(x: Any, masks: Any, count: int) -> list[Any]:
+    """`x` for each gate, through the mask of each where there are masks."""
+    return [x] * count if masks is None else [x * mask for mask in masks]
 
 
 class SimpleRNNCell(UnitCell):
@@ -115,10 +114,11 @@ class SimpleRNNCell(UnitCell):
         (state,) = states
         mask = self.get_dropout_mask_for_cell(inputs, training)
         state_mask = self.get_recurrent_dropout_mask_for_cell(state, training)
-        x = _product(inputs, self.kernel, mask)
+        x = K.dot(inputs if mask is None else inputs * mask, self.kernel)
         if self.use_bias:
             x = K.bias_add(x, self.bias)
-        total = x + _product(state, self.recurrent_kernel, state_mask)
+        state = state if state_mask is None else state * state_mask
+        total = x + K.dot(state, self.recurrent_kernel)
         output = total if self.activation is None else self.activation(total)
         return output, [output]
 
@@ -129,12 +129,10 @@ class _GatedCell(UnitCell):
     implementation: int
     recurrent_activation: Any
 
-    def _masks(self, inputs: Any, state: Any, training: Any) -> tuple[Any, Any]:
-        made = self._gate_masks(inputs, state, training, self.gates)
-        if self.implementation == 1:
-            return made
-        of_inputs, of_state = (masks and masks[0] for masks in made)
-        return of_inputs, of_state
+    def _columns(self, gate: int) -> slice:
+        """The columns of a gate in the kernels."""
+        start, stop = gate * self.units, (gate + 1) * self.units
+        return slice(start or None, stop if gate + 1 < self.gates else None)
 
 
 class GRUCell(_GatedCell):
@@ -179,40 +177,62 @@ class GRUCell(_GatedCell):
         return weight(self, "bias", (2, columns) if self.reset_after else (columns,))
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        state = states[0]
-        masks, state_masks = self._masks(inputs, state, training)
-        if state_masks is not None and self.implementation != 1:
-            # One mask for all is applied to the state itself, which is also what z keeps.
-            state, state_masks = state * state_masks, None
-        bias, state_bias = self.bias, None
+        masks = self._gate_masks(inputs, states[0], training, self.gates)
+        biases: tuple[Any, ...] = (self.bias, None)
         if self.use_bias and self.reset_after:
-            bias, state_bias = array_split.unstack(self.bias)
-        x = _product(inputs, self.kernel, masks)
-        if self.use_bias:
-            x = K.bias_add(x, bias)
-        if self.reset_after:
-            z, candidate = self._reset_after(x, state, state_masks, state_bias)
-        else:
-            z, candidate = self._reset_before(x, state, state_masks)
+            biases = tuple(array_split.unstack(self.bias))
+        gates = self._gate_by_gate if self.implementation == 1 else self._all_at_once
+        state, z, candidate = gates(inputs, states[0], masks, biases)
         h = z * state + (1 - z) * candidate
         return h, [h]
 
-    def _reset_after(self, x: Any, state: Any, masks: Any, bias: Any) -> tuple[Any, Any]:
-        inner = _product(state, self.recurrent_kernel, masks)
-        if bias is not None:
-            inner = K.bias_add(inner, bias)
-        x_z, x_r, x_h = array_split.split(x, 3, axis=1)
-        h_z, h_r, h_h = array_split.split(inner, 3, axis=1)
-        z, r = self.recurrent_activation(x_z + h_z), self.recurrent_activation(x_r + h_r)
-        return z, self.activation(x_h + r * h_h)
+    def _gate_by_gate(self, inputs: Any, state: Any, masks: Any, biases: Any) -> tuple[Any, ...]:
+        """The state, z and the candidate, from products with the columns of each gate."""
+        columns = [self._columns(gate) for gate in range(3)]
 
-    def _reset_before(self, x: Any, state: Any, masks: Any) -> tuple[Any, Any]:
+        def biased(products: Any, bias: Any, of_gates: list[slice]) -> list[Any]:
+            if bias is None:
+                return list(products)
+            return [K.bias_add(x, bias[one]) for x, one in zip(products, of_gates, strict=True)]
+
+        seen = _seen(inputs, masks[0], 3)
+        products = [K.dot(x, self.kernel[:, one]) for x, one in zip(seen, columns, strict=True)]
+        x = biased(products, biases[0], columns)
+        seen = _seen(state, masks[1], 3)
+        inner = [K.dot(seen[gate], self.recurrent_kernel[:, columns[gate]]) for gate in (0, 1)]
+        inner = biased(inner, biases[1], columns[:2])
+        z, r = (self.recurrent_activation(x[gate] + inner[gate]) for gate in (0, 1))
+        if self.reset_after:
+            last = K.dot(seen[2], self.recurrent_kernel[:, columns[2]])
+            last = r * biased([last], biases[1], columns[2:])[0]
+        else:
+            last = K.dot(r * seen[2], self.recurrent_kernel[:, columns[2]])
+        return state, z, self.activation(x[2] + last)
+
+    def _all_at_once(self, inputs: Any, state: Any, masks: Any, biases: Any) -> tuple[Any, ...]:
+        """The state, z and the candidate, from products with whole kernels.
+
+        One mask for all gates is applied to the state itself, which is also what z keeps.
+        """
+        of_z, of_r, of_candidate = (self._columns(gate) for gate in range(3))
         n = 2 * self.units
-        of_gates, of_candidate = array_split.split(self.recurrent_kernel, [n, self.units], axis=1)
-        inner = _product(state, of_gates, masks and masks[:2])
-        z, r = array_split.split(self.recurrent_activation(x[:, :n] + inner), 2, axis=1)
-        seen = state if masks is None else state * masks[2]
-        return z, self.activation(x[:, n:] + K.dot(r * seen, of_candidate))
+        x = K.dot(inputs if masks[0] is None else inputs * masks[0][0], self.kernel)
+        x = x if biases[0] is None else K.bias_add(x, biases[0])
+        x_z, x_r, x_candidate = (x[:, one] for one in (of_z, of_r, of_candidate))
+        state = state if masks[1] is None else state * masks[1][0]
+        if self.reset_after:
+            inner = K.dot(state, self.recurrent_kernel)
+            inner = inner if biases[1] is None else K.bias_add(inner, biases[1])
+        else:
+            inner = K.dot(state, self.recurrent_kernel[:, :n])
+        inner_z, inner_r = inner[:, of_z], inner[:, of_r]
+        z = self.recurrent_activation(x_z + inner_z)
+        r = self.recurrent_activation(x_r + inner_r)
+        if self.reset_after:
+            last = r * inner[:, of_candidate]
+        else:
+            last = K.dot(r * state, self.recurrent_kernel[:, n:])
+        return state, z, self.activation(x_candidate + last)
 
 
 class LSTMCell(_GatedCell):
@@ -253,16 +273,38 @@ class LSTMCell(_GatedCell):
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         output, memory = states
-        masks, state_masks = self._masks(inputs, output, training)
-        z = _product(inputs, self.kernel, masks)
-        z = z + _product(output, self.recurrent_kernel, state_masks)
+        masks = self._gate_masks(inputs, output, training, self.gates)
+        gates = self._gate_by_gate if self.implementation == 1 else self._all_at_once
+        return self._step(gates(inputs, output, *masks), memory)
+
+    def _gate_by_gate(self, inputs: Any, output: Any, masks: Any, state_masks: Any) -> Gate:
+        """What goes into a gate, from products with its columns of the kernels."""
+        seen = _seen(inputs, masks, 4)
+        kernels = array_split.split(self.kernel, 4, axis=1)
+        x = [K.dot(*pair) for pair in zip(seen, kernels, strict=True)]
+        if self.use_bias:
+            biases = array_split.split(self.bias, 4, axis=0)
+            x = [K.bias_add(*pair) for pair in zip(x, biases, strict=True)]
+        seen = _seen(output, state_masks, 4)
+
+        def gate(number: int) -> Any:
+            kernel = self.recurrent_kernel[:, self._columns(number)]
+            return x[number] + K.dot(seen[number], kernel)
+
+        return gate
+
+    def _all_at_once(self, inputs: Any, output: Any, masks: Any, state_masks: Any) -> Gate:
+        """What goes into a gate, from products with whole kernels."""
+        z = K.dot(inputs if masks is None else inputs * masks[0], self.kernel)
+        output = output if state_masks is None else output * state_masks[0]
+        z = z + K.dot(output, self.recurrent_kernel)
         if self.use_bias:
             z = K.bias_add(z, self.bias)
-        return self._step(array_split.split(z, 4, axis=1), memory)
+        return list(array_split.split(z, 4, axis=1)).__getitem__
 
-    def _step(self, gates: Any, memory: Any) -> Any:
+    def _step(self, gate: Gate, memory: Any) -> Any:
         activations = (self.recurrent_activation, self.activation)
-        return rnn_options.step_of_lstm(gates, memory, *activations)
+        return rnn_options.step_of_lstm(gate, memory, *activations)
 
     def get_initial_state(
         self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
@@ -287,11 +329,11 @@ class PeepholeLSTMCell(LSTMCell):
     forget_gate_peephole_weights: Any
     output_gate_peephole_weights: Any
 
-    def _step(self, gates: Any, memory: Any) -> Any:
-        gate, (i, f, j, o) = self.recurrent_activation, gates
-        kept = gate(f + self.forget_gate_peephole_weights * memory) * memory
-        let_in = gate(i + self.input_gate_peephole_weights * memory)
-        memory = kept + let_in * self.activation(j)
-        seen = gate(o + self.output_gate_peephole_weights * memory)
+    def _step(self, gate: Gate, memory: Any) -> Any:
+        opened = self.recurrent_activation
+        let_in = opened(gate(0) + self.input_gate_peephole_weights * memory)
+        kept = opened(gate(1) + self.forget_gate_peephole_weights * memory)
+        memory = kept * memory + let_in * self.activation(gate(2))
+        seen = opened(gate(3) + self.output_gate_peephole_weights * memory)
         output = seen * self.activation(memory)
         return output, [output, memory]

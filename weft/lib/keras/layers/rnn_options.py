@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -54,9 +54,11 @@ def add_lstm_bias(layer: Any, units: int, before: int = 1, after: int = 2) -> An
     )
 
 
-def step_of_lstm(gates: Any, memory: Any, gate: Any, activation: Any) -> tuple[Any, list[Any]]:
-    """The output of an LSTM and its states; `gates` let in, keep, propose and give out."""
-    let_in, keeping, proposal, give_out = gates
-    memory = gate(keeping) * memory + gate(let_in) * activation(proposal)
-    output = gate(give_out) * activation(memory)
+def step_of_lstm(
+    gate: Callable[[int], Any], memory: Any, opened: Any, activation: Any
+) -> tuple[Any, list[Any]]:
+    """The output of an LSTM and its states; the gates let in, keep, propose and give out."""
+    let_in = opened(gate(0))
+    memory = opened(gate(1)) * memory + let_in * activation(gate(2))
+    output = opened(gate(3)) * activation(memory)
     return output, [output, memory]

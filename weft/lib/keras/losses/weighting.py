@@ -48,8 +48,9 @@ def reduce_weighted_loss(
     total = reduce.reduce_sum(weighted_losses)
     if reduction == Reduction.SUM:
         return total
-    count = casts.cast(array.size(weighted_losses, name="num_elements"), total.dtype)
-    return math.div_no_nan(total, count, name="value")
+    with name_scope("num_elements") as scope:
+        count = casts.cast(array.size(weighted_losses, name=scope), total.dtype)
+    return math.div_no_nan(reduce.reduce_sum(total), count, name="value")
 
 
 def compute_weighted_loss(
@@ -69,11 +70,10 @@ def compute_weighted_loss(
 
 
 def scale_losses_by_sample_weight(losses: Tensor, sample_weight: Any) -> Tensor:
-    """In float32, or float64 where the losses are; weights may lack a last axis of 1."""
-    dtype = dtypes.float64 if losses.dtype.base_dtype == dtypes.float64 else dtypes.float32
-    losses, weights = casts.cast(losses, dtype), casts.cast(sample_weight, dtype)
+    """The product, in float32; weights may lack a last axis of 1."""
+    losses, weights = (casts.cast(x, dtypes.float32) for x in (losses, sample_weight))
     weights = weights_of_rank(losses, weights)
-    return losses * broadcast_weights(weights, losses)
+    return math.multiply(losses, broadcast_weights(weights, losses))
 
 
 def squeeze_or_expand_dimensions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import dtypes
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.ops.array import array
 from weft.ops.state.initializers import Constant
@@ -54,6 +55,8 @@ class Adagrad(_OneOp):
         super()._prepare_local(var_device, var_dtype, apply_state)
         known = apply_state[var_device, var_dtype]
         known["epsilon"] = self._constant(self.epsilon, var_dtype)
+        # Two nodes of TensorFlow's that nothing reads.
+        _ = -known["lr_t"], array.zeros([], dtype=dtypes.int64)
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
         inputs = {"lr": "lr_t", "epsilon": "epsilon"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import dtypes
 from weft.graph.graph import Tensor, control_dependencies
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.ops.array import array, gather
@@ -43,18 +44,14 @@ class _Moments(OptimizerV2):
                 self.add_slot(var, slot)
 
     def _betas(self, dtype: Any) -> dict[str, Tensor]:
-        """The two rates of decay, what is left of one, and their powers by the steps made."""
-        step = casts.cast(self.iterations + 1, dtype)
-        beta_1, beta_2 = (array.identity(self._get_hyper(b, dtype)) for b in ("beta_1", "beta_2"))
-        return {
-            "beta_1_t": beta_1,
-            "beta_2_t": beta_2,
-            "beta_1_power": math.pow(beta_1, step),
-            "beta_2_power": math.pow(beta_2, step),
-            "one_minus_beta_1_t": 1 - beta_1,
-            "one_minus_beta_2_t": 1 - beta_2,
-            "epsilon": self._constant(self.epsilon, dtype),
-        }
+        """The two rates of decay."""
+        names = ("beta_1", "beta_2")
+        return {f"{name}_t": array.identity(self._get_hyper(name, dtype)) for name in names}
+
+    def _constants(self, dtype: Any, *betas: Tensor) -> dict[str, Tensor]:
+        """The epsilon, and what the rates of decay leave of one."""
+        found = {"epsilon": self._constant(self.epsilon, dtype)}
+        return found | {f"one_minus_beta_{i}_t": 1 - beta for i, beta in enumerate(betas, 1)}
 
     def _decayed_then_added(self, slot: Any, beta: Tensor, indices: Tensor, rows: Tensor) -> Tensor:
         """The value of `slot` after all of it was decayed and rows were added."""
@@ -92,9 +89,13 @@ class Adam(_Moments):
     def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
         super()._prepare_local(var_device, var_dtype, apply_state)
         known = apply_state[var_device, var_dtype]
+        step = casts.cast(self.iterations + 1, var_dtype)
         known |= self._betas(var_dtype)
-        correction = math.sqrt(1 - known["beta_2_power"]) / (1 - known["beta_1_power"])
-        known["lr"] = known["lr_t"] * correction
+        betas = known["beta_1_t"], known["beta_2_t"]
+        powers = [math.pow(beta, step) for beta in betas]
+        known["beta_1_power"], known["beta_2_power"] = powers
+        known["lr"] = known["lr_t"] * (math.sqrt(1 - powers[1]) / (1 - powers[0]))
+        known |= self._constants(var_dtype, *betas)
 
     def set_weights(self, weights: Any) -> None:
         """As the base's; weights of older versions have a `vhat` for each variable anyway."""
@@ -123,7 +124,8 @@ class Adam(_Moments):
         if self.amsgrad:
             largest = self.get_slot(var, "vhat")
             size = assign(largest, math.maximum(largest, v_t), use_locking=self._use_locking)
-        change = known["lr"] * m_t / (math.sqrt(size) + known["epsilon"])
+        root = math.sqrt(size)
+        change = known["lr"] * m_t / (root + known["epsilon"])
         updated = assign_sub(var, change, use_locking=self._use_locking)
         return control.group(updated, m_t, v_t, size)
 
@@ -148,8 +150,12 @@ class Adamax(_Moments):
     def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
         super()._prepare_local(var_device, var_dtype, apply_state)
         known = apply_state[var_device, var_dtype]
+        step = casts.cast(self.iterations + 1, var_dtype)
         known |= self._betas(var_dtype)
-        known["neg_scaled_lr"] = -known["lr_t"] / (1 - known["beta_1_power"])
+        known["beta_1_power"] = power = math.pow(known["beta_1_t"], step)
+        known["neg_scaled_lr"] = -known["lr_t"] / (1 - power)
+        known |= self._constants(var_dtype, known["beta_1_t"])
+        array.zeros([], dtype=dtypes.int64)  # a node of TensorFlow's that nothing reads
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
@@ -163,11 +169,8 @@ class Adamax(_Moments):
         known = self._coefficients(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = gather.gather(m, indices) * known["beta_1_t"] + grad * known["one_minus_beta_1_t"]
+        m_t = self._resource_scatter_update(m, indices, m_rows)
         v_rows = math.maximum(gather.gather(v, indices) * known["beta_2_t"], math.abs(grad))
+        v_t = self._resource_scatter_update(v, indices, v_rows)
         change = known["neg_scaled_lr"] * (m_rows / (v_rows + known["epsilon"]))
-        with control_dependencies([change]):
-            return control.group(
-                self._resource_scatter_update(m, indices, m_rows),
-                self._resource_scatter_update(v, indices, v_rows),
-                self._resource_scatter_add(var, indices, change),
-            )
+        return control.group(m_t, v_t, self._resource_scatter_add(var, indices, change))

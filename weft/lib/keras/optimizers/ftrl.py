@@ -68,12 +68,10 @@ class Ftrl(_OneOp):
         super()._prepare_local(var_device, var_dtype, apply_state)
         apply_state[var_device, var_dtype] |= {
             name: array.identity(self._get_hyper(name, var_dtype)) for name in _HYPERS
-        }
+        } | {"l2_shrinkage": casts.cast(self._l2_shrinkage_regularization_strength, var_dtype)}
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        shrinkage = self._l2_shrinkage_regularization_strength
-        known = known | {"l2_shrinkage": casts.cast(shrinkage, var.dtype.base_dtype)}
-        kind = "FtrlV2" if shrinkage > 0.0 else "Ftrl"
+        kind = "FtrlV2" if self._l2_shrinkage_regularization_strength > 0.0 else "Ftrl"
         return self._training_op(kind, var, "accumulator linear", grad, indices, known, _INPUTS)
 
     def get_config(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.graph import Tensor, control_dependencies
+from weft.graph.graph import control_dependencies
 from weft.lib.keras.optimizers.adam import _Moments
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState
 from weft.lib.keras.optimizers.schedules import LearningRateSchedule
@@ -54,44 +54,42 @@ class Nadam(_Moments):
         return super()._prepare(var_list)
 
     def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
-        known = self._betas(var_dtype)
         rate = array.identity(self._get_hyper("learning_rate", var_dtype))
-        now, later = (self._momentum_at(k, known["beta_1_t"], var_dtype) for k in (1, 2))
+        known = self._betas(var_dtype)
+        beta_1, beta_2 = known.values()
+        steps = [casts.cast(self.iterations + ahead, var_dtype) for ahead in (1, 2)]
+        base = casts.cast(0.96, var_dtype)
+        now, later = (
+            beta_1 * (1.0 - 0.5 * math.pow(base, self._initial_decay * step)) for step in steps
+        )
         product = casts.cast(self._m_cache_read, var_dtype) * now
         if var_dtype is self._m_cache.dtype.base_dtype:
             product = array.identity(assign(self._m_cache, product, use_locking=self._use_locking))
+        next_product = product * later
+        known |= {"lr_t": rate, "neg_lr_t": -rate, "m_t_1": later}
+        known |= self._constants(var_dtype, beta_1, beta_2)
         apply_state[var_device, var_dtype] = known | {
-            "lr_t": rate,
-            "neg_lr_t": -rate,
-            "m_t_1": later,
             "one_minus_m_t": 1.0 - now,
             "one_minus_m_schedule_new": 1.0 - product,
-            "one_minus_m_schedule_next": 1.0 - product * later,
-            "v_t_prime_denominator": 1.0 - known["beta_2_power"],
+            "one_minus_m_schedule_next": 1.0 - next_product,
+            "v_t_prime_denominator": 1.0 - math.pow(beta_2, steps[0]),
         }
 
-    def _momentum_at(self, ahead: int, beta: Tensor, dtype: Any) -> Tensor:
-        step = casts.cast(self.iterations + ahead, dtype)
-        base = casts.cast(0.96, dtype)
-        return beta * (1.0 - 0.5 * math.pow(base, self._initial_decay * step))
-
-    def _direction(self, known: dict[str, Any], grad: Any, m_t: Any, v_t: Any) -> Tensor:
-        """The direction of a step, given the averages of gradients and of their squares."""
-        ahead = known["one_minus_m_t"] * (grad / known["one_minus_m_schedule_new"])
-        ahead += known["m_t_1"] * (m_t / known["one_minus_m_schedule_next"])
-        return ahead / (math.sqrt(v_t / known["v_t_prime_denominator"]) + known["epsilon"])
-
     def _averaged(self, known: dict[str, Any], var: Any, rank: int, value: Any) -> Any:
-        """Moves the average of gradients (rank 1) or of their squares (2) towards `value`."""
+        """Moves the average of gradients (rank 1), or of their squares (2), towards a new one."""
         slot = self.get_slot(var, "mv"[rank - 1])
         kept, new = (known[f"{part}beta_{rank}_t"] for part in ("", "one_minus_"))
-        return assign(slot, kept * slot + new * value, use_locking=self._use_locking)
+        moved = kept * slot
+        moved += new * (math.square(value) if rank == 2 else value)
+        return assign(slot, moved, use_locking=self._use_locking)
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
-        m_t = self._averaged(known, var, 1, grad)
-        v_t = self._averaged(known, var, 2, math.square(grad))
-        moved = var - known["lr_t"] * self._direction(known, grad, m_t, v_t)
+        now = grad / known["one_minus_m_schedule_new"]
+        then = self._averaged(known, var, 1, grad) / known["one_minus_m_schedule_next"]
+        size = self._averaged(known, var, 2, grad) / known["v_t_prime_denominator"]
+        mean = known["one_minus_m_t"] * now + known["m_t_1"] * then
+        moved = var - known["lr_t"] * mean / (math.sqrt(size) + known["epsilon"])
         return assign(var, moved, use_locking=self._use_locking).op
 
     def _resource_apply_sparse(
@@ -99,13 +97,17 @@ class Nadam(_Moments):
     ) -> Any:
         known = self._coefficients(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        now = grad / known["one_minus_m_schedule_new"]
         m_t = self._decayed_then_added(
             m, known["beta_1_t"], indices, grad * known["one_minus_beta_1_t"]
         )
+        then = gather.gather(m_t, indices) / known["one_minus_m_schedule_next"]
+        mean = known["one_minus_m_t"] * now + known["m_t_1"] * then
         v_t = self._decayed_then_added(
             v, known["beta_2_t"], indices, (grad * grad) * known["one_minus_beta_2_t"]
         )
-        m_rows, v_rows = gather.gather(m_t, indices), gather.gather(v_t, indices)
-        change = known["neg_lr_t"] * self._direction(known, grad, m_rows, v_rows)
+        size = math.sqrt(gather.gather(v_t, indices) / known["v_t_prime_denominator"])
+        size += known["epsilon"]
+        change = known["neg_lr_t"] * mean / size
         with control_dependencies([change]):
             return control.group(self._resource_scatter_add(var, indices, change), m_t, v_t)

@@ -21,7 +21,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.lib.keras import backend as K
-from weft.lib.keras.backend.symbolic import runs_eagerly
+from weft.lib.keras.backend.symbolic import eager_program, runs_eagerly
 from weft.lib.keras.engine.naming import to_snake_case
 from weft.lib.keras.optimizers import schedules
 from weft.lib.keras.optimizers.hyper import OptimizerWeights
@@ -103,7 +103,8 @@ class OptimizerV2(OptimizerWeights):
         with name_scope(self._name + "/gradients"):
             grads = gradients(loss, params)
             missing = [p for p, grad in zip(params, grads, strict=True) if grad is None]
-            if missing:
+            # A program that runs eagerly goes on without them.
+            if missing and eager_program() is None:
                 raise ValueError(
                     f"Variable {missing[0]} has `None` for gradient. Please make sure that all of "
                     "your ops have a gradient defined (i.e. are differentiable). Common ops "
@@ -195,10 +196,10 @@ class OptimizerV2(OptimizerWeights):
     def _decayed_lr(self, var_dtype: Any) -> Tensor:
         """The learning rate at this step."""
         rate = self._get_hyper("learning_rate", var_dtype)
-        step = casts.cast(self.iterations, var_dtype)
         if isinstance(rate, schedules.LearningRateSchedule):
-            rate = casts.cast(rate(step), var_dtype)
+            rate = casts.cast(rate(casts.cast(self.iterations, var_dtype)), var_dtype)
         if self._initial_decay > 0.0:
+            step = casts.cast(self.iterations, var_dtype)
             rate = rate / (1.0 + self._get_hyper("decay", var_dtype) * step)
         return rate
 

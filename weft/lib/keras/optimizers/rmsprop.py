@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.graph.graph import Tensor, control_dependencies
@@ -56,25 +57,27 @@ class RMSprop(OptimizerV2):
         inputs = {"lr": "lr_t", "rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
         return self._training_op(f"{kind}RMSProp", var, slots, grad, indices, known, inputs)
 
-    def _averaged(self, slot: Any, value: Any, known: dict[str, Any]) -> Any:
-        mean = known["rho"] * slot + known["one_minus_rho"] * value
+    def _averaged(self, slot: Any, value: Callable[[], Any], known: dict[str, Any]) -> Any:
+        mean = known["rho"] * slot
+        mean += known["one_minus_rho"] * value()
         return assign(slot, mean, use_locking=self._use_locking)
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
         if self._momentum:
             return self._with_momentum(grad, var, None, known)
-        size = self._averaged(self.get_slot(var, "rms"), math.square(grad), known)
+        size = self._averaged(self.get_slot(var, "rms"), lambda: math.square(grad), known)
         if self.centered:
-            size = size - math.square(self._averaged(self.get_slot(var, "mg"), grad, known))
+            mean = self._averaged(self.get_slot(var, "mg"), lambda: grad, known)
+            size = size - math.square(mean)
         var_t = var - known["lr_t"] * grad / (math.sqrt(size) + known["epsilon"])
         return assign(var, var_t, use_locking=self._use_locking).op
 
     def _averaged_rows(self, slot: Any, rows: Any, indices: Any, known: dict[str, Any]) -> Tensor:
         """All of the slot decays; of its new value, the rows at `indices`."""
+        part = rows * known["one_minus_rho"]
         decayed = slot * known["rho"]
         with control_dependencies([assign(slot, decayed, use_locking=self._use_locking)]):
-            part = rows * known["one_minus_rho"]
             return gather.gather(self._resource_scatter_add(slot, indices, part), indices)
 
     def _resource_apply_sparse(

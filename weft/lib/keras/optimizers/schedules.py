@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.graph.convert import convert_n_to_tensor, convert_to_tensor
-from weft.graph.graph import Tensor
+from weft.graph.graph import Tensor, name_scope
 from weft.lib.keras.utils.generic import deserialize_keras_object, serialize_keras_object
 from weft.lib.train.optimizers import learning_rate_decay as decay
 from weft.ops.math import casts
@@ -94,10 +94,12 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         self.boundaries, self.values, self.name = boundaries, values, name
 
     def __call__(self, step: Any) -> Tensor:
-        step = convert_to_tensor(step)
-        kind = step.dtype.base_dtype
-        boundaries = [casts.cast(b, kind) for b in convert_n_to_tensor(self.boundaries)]
-        return decay.rate_now(decay.piecewise_constant, step, boundaries, self.values, self.name)
+        with name_scope(self.name or "PiecewiseConstant"):
+            step = convert_to_tensor(step)
+            boundaries = convert_n_to_tensor(self.boundaries)
+            values = convert_n_to_tensor(self.values)
+            boundaries = [casts.cast(each, step.dtype.base_dtype) for each in boundaries]
+            return decay.piece_at(step, boundaries, values)
 
     def get_config(self) -> dict[str, Any]:
         return {"boundaries": self.boundaries, "values": self.values, "name": self.name}

@@ -150,15 +150,19 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
     with name_scope(name or "PiecewiseConstant"):
-        x_tensor = convert_to_tensor(x)
-        branches = [
-            (x_tensor <= boundaries[0], _always(values[0])),
-            (x_tensor > boundaries[-1], _always(values[-1])),
-        ]
-        between = zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True)
-        for low, high, value in between:
-            branches.append(((x_tensor > low) & (x_tensor <= high), _always(value)))
-        return case(branches, default=_always(values[0]), exclusive=True)
+        return piece_at(convert_to_tensor(x), boundaries, values)
+
+
+def piece_at(x: Tensor, boundaries: list[Tensor], values: list[Tensor]) -> Tensor:
+    """The value between the boundaries that are around `x`."""
+    branches = [
+        (x <= boundaries[0], _always(values[0])),
+        (x > boundaries[-1], _always(values[-1])),
+    ]
+    between = zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True)
+    for low, high, value in between:
+        branches.append(((x > low) & (x <= high), _always(value)))
+    return case(branches, default=_always(values[0]), exclusive=True)
 
 
 piecewise_constant_decay = piecewise_constant
