@@ -212,11 +212,18 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         return 1
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        tags = array.squeeze(state, axis=[1])
-        rows = sequence.range(array.shape(inputs)[0])
-        places = array.stack([rows, tags], axis=1)
-        tags = array.expand_dims(gather.gather_nd(inputs, places), axis=-1)
-        return tags, tags
+        before = _followed(inputs, array.squeeze(state, axis=[1]))
+        return (array.expand_dims(before, axis=-1),) * 2
+
+
+def _followed(ways: Tensor, tags: Tensor) -> Tensor:
+    """Where the way to each example's tag comes from."""
+    rows = sequence.range(array.shape(ways)[0])
+    return gather.gather_nd(ways, array.stack([rows, tags], axis=1))
+
+
+def _best_tags(scores: Tensor, axis: int) -> Tensor:
+    return array.expand_dims(argmax(scores, axis), axis)
 
 
 def crf_decode(
@@ -226,8 +233,8 @@ def crf_decode(
 
     def one_step() -> tuple[Tensor, Tensor]:
         scores = array.squeeze(potentials, [1])
-        tags, best = array.expand_dims(argmax(scores, 1), 1), reduce.reduce_max(scores, 1)
-        return casts.cast(tags, dtypes.int32), best
+        found = [choose(scores, 1) for choose in (_best_tags, reduce.reduce_max)]
+        return casts.cast(found[0], dtypes.int32), found[1]
 
     def more() -> tuple[Tensor, Tensor]:
         cell = CrfDecodeForwardRnnCell(transition_params)

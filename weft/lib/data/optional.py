@@ -40,9 +40,7 @@ class Optional(abc.ABC):
     def from_value(value: Any) -> Optional:
         """An optional that holds `value`."""
         with name_scope("optional") as scope:
-            with name_scope("value"):
-                spec = type_spec_from_value(value)
-                tensors = to_tensor_list(spec, value)
+            spec, tensors = _taken_apart(value)
             return _OptionalImpl(raw.OptionalFromValue(tensors, name=scope), spec)
 
     @staticmethod
@@ -109,3 +107,10 @@ class OptionalSpec(DataSpec):
     @staticmethod
     def from_value(value: Any) -> OptionalSpec:
         return OptionalSpec(value.value_structure)
+
+
+def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
+    """The structure of a value, and its tensors."""
+    with name_scope("value"):
+        spec = type_spec_from_value(value)
+        return spec, to_tensor_list(spec, value)

@@ -147,10 +147,13 @@ def _sampled_logits(
 def _row_products(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
     """inputs[i] times each of its `num_true` rows, [batch, num_true]."""
     width = shape(rows)[1:2]
-    grouped = concat([(-1, num_true), width], 0)
+
+    def sizes(*outer: int) -> Tensor:
+        return concat([outer, width], 0)
+
+    grouped = sizes(-1, num_true)
     products = raw.Mul(expand_dims(inputs, 1), reshape(rows, grouped))
-    products = reshape(products, concat([(-1,), width], 0))
-    return reshape(_sum_rows(products), [-1, num_true])
+    return reshape(_sum_rows(reshape(products, sizes(-1))), [-1, num_true])
 
 
 def _penalties(hits: Any, labels: Tensor, logits: Tensor, num_sampled: int) -> Tensor:

@@ -100,10 +100,13 @@ class OneHotCategorical(_Categories):
         return negative_outer(self.probs, self.probs, self._variance())
 
     def _mode(self) -> Tensor:
-        best = math.argmax(self.logits, axis=self._batch_rank)
-        found = one_hot(best, self.event_size, dtype=self.dtype)
-        found.set_shape(self.logits.shape)
-        return found
+        return self._hot_at(math.argmax(self.logits, axis=self._batch_rank))
+
+    def _hot_at(self, places: Tensor) -> Tensor:
+        """An event for each place of a one."""
+        events = one_hot(places, self.event_size, dtype=self.dtype)
+        events.set_shape(self.logits.shape)
+        return events
 
 
 RegisterKL(OneHotCategorical, OneHotCategorical)(kl_of_logits)

@@ -229,11 +229,10 @@ def images_to_sequence(
     def columns(images: Tensor) -> Tensor:
         if data_format == "NCHW":
             images = array.transpose(images, [0, 2, 3, 1])
-        *_, width, depth = images.shape.as_list()
-        now = array.shape(images)
-        count, height = now[0], now[1]
+        known, now = images.shape.as_list(), array.shape(images)
+        rows = [now[axis] for axis in (0, 1)]
         turned = array.transpose(images, [2, 0, 1, 3])
-        return array.reshape(turned, [width, count * height, depth])
+        return array.reshape(turned, [known[2], math.multiply(*rows), known[3]])
 
     return utils.collected(columns, scope, "ImagesToSequence", [inputs], outputs_collections)
 

@@ -85,11 +85,10 @@ def _batch_and_time_swapped(x: Tensor) -> Tensor:
 
 def _along_time(mask: Any, time_major: bool) -> Tensor:
     """The mask as booleans, time first, with an axis for the features."""
-    if mask.dtype != dtypes.bool:
-        mask = casts.cast(mask, dtypes.bool)
-    if len(mask.shape) == 2:
-        mask = array_shape.expand_dims(mask, -1)
-    return mask if time_major else _batch_and_time_swapped(mask)
+    flags = mask if mask.dtype == dtypes.bool else casts.cast(mask, dtypes.bool)
+    for _ in range(3 - len(flags.shape)):
+        flags = array_shape.expand_dims(flags, -1)
+    return flags if time_major else _batch_and_time_swapped(flags)
 
 
 def _with_constants(step_function: Step, constants: tuple[Any, ...]) -> Step:
