@@ -16,7 +16,6 @@ LATER = {
     "DepthToSpace(": "1.15 has NCHW on GPUs only",
     "EuclideanNorm(": "1.15 has no gradient for it, and takes an element for its magnitude",
     "FractionalAvgPoolGrad(i64[4],f32[2x4x5x2],i64[5],i64[6])#1": "1.15 reads outside of the array",
-    "FusedBatchNorm": "1.15 gives scalars where its shapes say vectors",
     "GatherV2(f32[2x3x4],i32[2x1],i32[],batch_dims=1": "1.15 adds all up in the first of the batch",
     "IsInf(bf16": "1.15 takes NaN for infinity",
     "LRN(bf16": "1.15 cannot compute it",

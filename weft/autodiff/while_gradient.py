@@ -28,7 +28,7 @@ from weft.autodiff.functions import (
 )
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import folded_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.function_def import Body
 from weft.graph.graph import Graph
@@ -91,12 +91,12 @@ def _counts_turns(op: Operation, body: Body) -> bool:
     """Whether the first variable is a counter of turns, and the second a limit that stays."""
     if len(op.inputs) < 2 or any(x.dtype.base_dtype is not dtypes.int32 for x in op.inputs[:2]):
         return False
-    start, following = constant_value(op.inputs[0]), _behind_identities(body.outputs[0])
+    start, following = folded_value(op.inputs[0]), _behind_identities(body.outputs[0])
     if start is None or start.shape or start or following.op.definition.infix != "+":
         return False
     counter, step = map(_behind_identities, following.op.inputs)
     stays = _behind_identities(body.outputs[1]) is body.inputs[1]
-    return stays and counter is body.inputs[0] and bool(constant_value(step) == 1)
+    return stays and counter is body.inputs[0] and bool(folded_value(step) == 1)
 
 
 def _behind_identities(tensor: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,11 @@ _NOT_CONSTANT = object()
 _LOOKED_THROUGH = ("ListDiff", "Unique", "Where")  # of those that XLA cannot have
 
 
-def constant_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of `tensor` as a NumPy array if it follows from constants, else None."""
+def folded_value(tensor: Any) -> Any:
+    """The value of `tensor` as a NumPy array if it follows from constants, else None.
+
+    For shapes and for what only weft decides. What a graph consists of must not depend on it.
+    """
     if not isinstance(tensor, Tensor):
         return np.asarray(tensor) if isinstance(tensor, (np.ndarray, np.generic)) else None
     values = _values_of(tensor.op, 0)
@@ -96,18 +100,116 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
     return found
 
 
-def constant_value_as_dims(tensor: Tensor) -> Dims:
-    """An integer vector read as a shape, with None for -1 and for components that are not known."""
-    value = constant_value(tensor)
-    if value is not None:
-        if value.ndim == 0:
-            if int(value) == -1:
-                return None
-            raise ValueError("Received a scalar with value other than -1 as a shape")
+# The ops that TensorFlow 1 itself looks through. weft sees through more of them when it infers
+# shapes, but what users are told must not depend on it: an assertion that TensorFlow makes when the
+# step runs is then made when the step runs.
+_SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Equal NotEqual".split())
+
+
+def _is_static(tensor: Tensor) -> bool:
+    op = tensor.op
+    if op.type == "Fill":
+        return tensor.shape.is_fully_defined() and _is_static(op.inputs[1])
+    if op.definition.is_constant or (op.definition.measures and op.definition.single_output):
+        return True
+    if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
+        return False
+    return all(map(_is_static, op.inputs))
+
+
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of `tensor` as an array if TensorFlow 1 could tell it without a step, else None.
+
+    With `partial`, a stack of tensors gives an array with None for those that are not known.
+    """
+    if not isinstance(tensor, Tensor):
+        return folded_value(tensor)
+    op = tensor.op
+    if partial and op.type == "Pack" and op.attrs["axis"] == 0 and op.inputs:
+        parts = [constant_value(x, partial) for x in op.inputs]
+        if any(part is None for part in parts):
+            found = np.empty(len(parts), object)
+            found[:] = parts
+            return found
+    return folded_value(tensor) if _is_static(tensor) else None
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """`constant_value` of a tensor; what is none is its own value.
+
+    With `partial`, a stack of tensors gives an array with None for those that are not known.
+    """
+    if isinstance(tensor, Tensor):
+        return constant_value(tensor, partial)
+    return None if hasattr(tensor, "_as_graph_element") else tensor
+
+
+# ---- vectors that are shapes -------------------------------------------------------------------
+
+
+class _ShapeReader:
+    """Reads integer vectors as shapes, with None for -1 and for components that are not known."""
+
+    def __init__(self, value_of: Callable[[Any], Any]) -> None:
+        self.value_of = value_of
+
+    def dims(self, tensor: Tensor) -> Dims:
+        value = self.value_of(tensor)
+        if value is None:
+            return self._vector(tensor, 0)
         if value.ndim > 1:
             raise ValueError(f"Shape {value.shape} must have rank 1")
-        return _as_dims(value)
-    return _vector(tensor, 0)
+        if value.ndim == 1:
+            return _as_dims(value)
+        if int(value) == -1:
+            return None
+        raise ValueError("Received a scalar with value other than -1 as a shape")
+
+    def _partial(self, tensor: Tensor, depth: int) -> Dims:
+        """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices."""
+        op = tensor.op
+        if depth > _MAX_DEPTH:
+            return None
+        value = self.value_of(tensor)
+        if value is not None and value.ndim == 1:
+            return _as_dims(value)
+        if op.definition.measures == "shape" and op.definition.single_output:
+            return op.inputs[0].dims
+        if op.type == "Pack" and op.attrs["axis"] == 0:
+            return tuple(map(self._scalar, op.inputs))
+        if op.type in ("ConcatV2", "Concat"):
+            parts = op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]
+            whole: tuple[int | None, ...] = ()
+            for part in parts:
+                dims = self._vector(part, depth + 1)
+                if dims is None:
+                    return None
+                whole += dims
+            return whole
+        return self._sliced(op, depth) if op.type == "StridedSlice" else None
+
+    def _vector(self, tensor: Tensor, depth: int) -> Dims:
+        dims = self._partial(tensor, depth)
+        if dims is None and tensor.dims is not None and len(tensor.dims) == 1:
+            length = tensor.dims[0]
+            return None if length is None or length > MAX_RANK else (None,) * length
+        return dims
+
+    def _scalar(self, tensor: Tensor) -> int | None:
+        value = self.value_of(tensor)
+        return None if value is None or int(value) == -1 else int(value)
+
+    def _sliced(self, op: Operation, depth: int) -> Dims:
+        masks = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+        if any(op.attrs[m] for m in masks):
+            return None
+        source = self._partial(op.inputs[0], depth + 1)
+        begin, end, strides = map(self.value_of, op.inputs[1:])
+        if source is None or begin is None or end is None or strides is None or begin.shape != (1,):
+            return None
+        start = None if op.attrs["begin_mask"] & 1 else int(begin[0])
+        stop = None if op.attrs["end_mask"] & 1 else int(end[0])
+        return source[start : stop : int(strides[0])]
 
 
 def _as_dims(value: np.ndarray) -> Dims:
@@ -116,101 +218,10 @@ def _as_dims(value: np.ndarray) -> Dims:
     return tuple(None if d == -1 else int(d) for d in value.tolist())
 
 
-def _partial_dims(tensor: Tensor, depth: int) -> Dims:
-    """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices, casts."""
-    op = tensor.op
-    if depth > _MAX_DEPTH:
-        return None
-    value = constant_value(tensor)
-    if value is not None and value.ndim == 1:
-        return _as_dims(value)
-    if op.definition.measures == "shape" and op.definition.single_output:
-        return op.inputs[0].dims
-    if op.type in ("Cast", "Identity", "StopGradient"):
-        return _partial_dims(op.inputs[0], depth + 1)
-    if op.type == "Pack" and op.attrs["axis"] == 0:
-        return tuple(_scalar(t, depth + 1) for t in op.inputs)
-    if op.type in ("ConcatV2", "Concat"):
-        parts = op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]
-        whole: tuple[int | None, ...] = ()
-        for part in parts:
-            dims = _vector(part, depth + 1)
-            if dims is None:
-                return None
-            whole += dims
-        return whole
-    if op.type == "StridedSlice":
-        return _sliced(op, depth)
-    return None
-
-
-def _vector(tensor: Tensor, depth: int) -> Dims:
-    dims = _partial_dims(tensor, depth)
-    if dims is None and tensor.dims is not None and len(tensor.dims) == 1:
-        length = tensor.dims[0]
-        return None if length is None or length > MAX_RANK else (None,) * length
-    return dims
-
-
-def _scalar(tensor: Tensor, depth: int) -> int | None:
-    value = constant_value(tensor)
-    if value is not None:
-        return None if int(value) == -1 else int(value)
-    op = tensor.op
-    if op.type == "StridedSlice" and op.attrs["shrink_axis_mask"] == 1:
-        source, begin = _partial_dims(op.inputs[0], depth), constant_value(op.inputs[1])
-        if source is not None and begin is not None and begin.shape == (1,):
-            index = int(begin[0])
-            return source[index] if -len(source) <= index < len(source) else None
-    if op.type in ("Cast", "Identity"):
-        return _scalar(op.inputs[0], depth)
-    return None
-
-
-def _sliced(op: Operation, depth: int) -> Dims:
-    masks = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    if any(op.attrs[m] for m in masks):
-        return None
-    source = _partial_dims(op.inputs[0], depth + 1)
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
-    if source is None or begin is None or end is None or strides is None or begin.shape != (1,):
-        return None
-    start = None if op.attrs["begin_mask"] & 1 else int(begin[0])
-    stop = None if op.attrs["end_mask"] & 1 else int(end[0])
-    return source[start : stop : int(strides[0])]
+# What shape rules see, and what users are told.
+folded_dims = _ShapeReader(folded_value).dims
+constant_value_as_dims = _ShapeReader(constant_value).dims
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return TensorShape.from_dims(constant_value_as_dims(tensor))
-
-
-# The ops that TensorFlow 1 itself looks through. weft sees through more of them when it infers
-# shapes, but what users are told must not depend on it: an assertion that TensorFlow makes when the
-# step runs is then made when the step runs.
-_SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Fill Equal NotEqual".split())
-
-
-def _is_static(tensor: Tensor) -> bool:
-    op = tensor.op
-    if op.definition.is_constant or (op.definition.measures and op.definition.single_output):
-        return True
-    if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
-        return False
-    return all(map(_is_static, op.inputs))
-
-
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of `tensor` if TensorFlow 1 could tell it without running, else None.
-
-    With `partial`, a stack of tensors gives an array with None for those that are not known.
-    """
-    if not isinstance(tensor, Tensor):
-        return None if hasattr(tensor, "_as_graph_element") else tensor
-    op = tensor.op
-    if partial and op.type == "Pack" and op.attrs["axis"] == 0 and op.inputs:
-        parts = [get_static_value(x, partial) for x in op.inputs]
-        if any(part is None for part in parts):
-            found = np.empty(len(parts), object)
-            found[:] = parts
-            return found
-    return constant_value(tensor) if _is_static(tensor) else None

@@ -58,16 +58,16 @@ class ShapeContext:
 
         A few bytes of a graph may claim a thousand million equal numbers.
         """
-        from weft.graph.constant_value import constant_value
+        from weft.graph.constant_value import folded_value
 
-        value: np.ndarray | None = constant_value(self._op.inputs[i])
+        value: np.ndarray | None = folded_value(self._op.inputs[i])
         return None if value is None or value.size > MOST_READ else value
 
     def partial(self, i: int) -> Dims:
         """Input `i`, an integer vector, read as dims: None where a component is not known."""
-        from weft.graph.constant_value import constant_value_as_dims
+        from weft.graph.constant_value import folded_dims
 
-        return constant_value_as_dims(self._op.inputs[i])
+        return folded_dims(self._op.inputs[i])
 
     def shape_from(self, i: int) -> Dims:
         """The same, of an input that is to be a shape."""

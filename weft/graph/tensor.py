@@ -194,9 +194,9 @@ class Tensor:
         )
 
     def __index__(self) -> int:
-        from weft.graph.constant_value import constant_value
+        from weft.graph.constant_value import folded_value
 
-        value = constant_value(self)
+        value = folded_value(self)
         if value is not None and value.ndim == 0 and self.dtype.is_integer:
             return int(value)
         raise TypeError(f"'Tensor' object cannot be interpreted as an integer ({self.name})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import folded_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import get_default_graph
 from weft.graph.op_def import raw
@@ -73,7 +73,7 @@ def _over_rows(values: Any, extra_test: Any, body: Any, state: State, options: O
 def _over_range(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
     """Counts without making the range."""
     start, limit, delta = values.op.inputs
-    step = constant_value(delta)
+    step = folded_value(delta)
 
     def test(i: Tensor) -> Any:
         if step is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.core.shapes import TensorShape
 from weft.core.walk import reached
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import folded_value
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.lib.train.checkpoint.reader import CheckpointReader
@@ -33,7 +33,7 @@ def _restored(restore: Operation) -> Iterator[tuple[str, Any]]:
         source = _source(op.inputs[1]) if op.definition.assigns else None
         if source is None:
             continue
-        names, slices = (constant_value(source.op.inputs[i]) for i in (1, 2))
+        names, slices = (folded_value(source.op.inputs[i]) for i in (1, 2))
         if names is None or slices is None or slices[source.value_index]:
             continue
         yield names[source.value_index].decode(), variable_dims(op.inputs[0])

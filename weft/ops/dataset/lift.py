@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import folded_value
 from weft.graph.convert import constant
 from weft.graph.function_def import Body
 from weft.graph.graph import Graph
@@ -110,7 +110,7 @@ class _Lifting:
 
     def value(self, tensor: Tensor) -> np.ndarray:
         """The value of an input that must be a constant."""
-        found = None if tensor in self.many else constant_value(tensor)
+        found = None if tensor in self.many else folded_value(tensor)
         if found is None:
             raise CannotLift
         return np.asarray(found)

@@ -17,8 +17,10 @@ def sized(c: ShapeContext, batch: int | None, channels: int | None, size_input: 
     (length,) = s.with_rank(c.dims(size_input), 1)
     if length not in (None, 2):
         raise ValueError(f"Dimension must be 2 but is {length}")
-    size = c.partial(size_input) or (None, None)
-    return (batch, *size, channels)
+    size = c.value(size_input)
+    if size is None:
+        return (batch, None, None, channels)
+    return (batch, *map(int, size), channels)
 
 
 def resized(c: ShapeContext) -> Dims:

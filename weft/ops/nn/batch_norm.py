@@ -100,6 +100,9 @@ def _normalize(
     _check(x, data_format, scale=scale, offset=offset, **given)
     values = _single(x)
     if is_training:
+        for name, array in (("mean", mean), ("variance", variance)):
+            if array.size:
+                raise invalid(f"estimated_{name} must be empty for training{s.show(array.shape)}")
         axes = _axes(x.ndim, data_format)
         count = int(np.prod([x.shape[i] for i in axes]))
         if count == 0:
@@ -257,8 +260,7 @@ def _gradient(backward: OpDef) -> Callable[..., Any]:
         rest = op.outputs[5:]
         if training:
             saved = op.outputs[3:5]
-            found = backward(grad, x, scale, *saved, *rest, data_format=data_format, **attrs)
-            return *found[:3], None, None
+            return backward(grad, x, scale, *saved, *rest, data_format=data_format, **attrs)
         inner = list(range(2, len(data_format)))
         if channels_first(data_format):
             x, grad = (transpose(t, [0, *inner, 1]) for t in (x, grad))
