@@ -224,8 +224,8 @@ def histogram_fixed_width_bins(
         found = count * raw.RealDiv(above, ends[1] - ends[0], name="scaled_values")
         found = raw.Floor(found, name="indices")
         last = count - 1
-        with name_scope(None, "clip_by_value", [found, last]) as scope:
-            bins = raw.Maximum(raw.Minimum(found, last), 0, name=scope)
+        with name_scope(None, "clip_by_value", [found, last]) as clipped:
+            bins = raw.Maximum(raw.Minimum(found, last), 0, name=clipped)
         return array.reshape(cast(bins, dtypes.int32), shape)
 
 
