@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -30,7 +31,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
         fits = cond(
             is_scalar,
             lambda: is_scalar,
-            lambda: _is_like(weights_shape, weights_rank, values_shape, values_rank),
+            lambda: _is_like((weights_shape, weights_rank), (values_shape, values_rank)),
             name="is_valid_shape",
         )
         shapes = ["weights.shape=", weights.name, weights_shape]
@@ -69,16 +70,13 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
     return known
 
 
-def _is_like(weights_shape: Any, weights_rank: Any, values_shape: Any, values_rank: Any) -> Tensor:
-    """Whether the ranks are the same, and each size is too, or 1."""
+def _is_like(weights: tuple[Tensor, Tensor], values: tuple[Tensor, Tensor]) -> Tensor:
+    """Of two shapes and their ranks: whether the ranks are the same, and each size is too, or 1."""
+    (weights_shape, own), (values_shape, wanted) = weights, values
     with name_scope("has_valid_nonscalar_shape") as scope:
-        is_same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
-        return cond(
-            is_same_rank,
-            lambda: _sizes_fit(weights_shape, values_shape),
-            lambda: is_same_rank,
-            name=scope,
-        )
+        same = math_ops.equal(wanted, own, name="is_same_rank")
+        fits = partial(_sizes_fit, weights_shape, values_shape)
+        return cond(same, fits, lambda: same, name=scope)
 
 
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
