@@ -23,14 +23,6 @@ from weft.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 from weft.ops.random.random import multinomial
 
 
-def batch_rank_of(logits: Tensor) -> Tensor:
-    """The number of dimensions before the last one."""
-    if logits.dims is not None:
-        return convert_to_tensor(len(logits.dims) - 1, dtypes.int32, name="batch_rank")
-    with name_scope("batch_rank"):
-        return array.rank(logits) - 1
-
-
 class Categorical(Distribution):
     """k with the k-th of `probs`; logits are their logarithms, up to a constant."""
 
@@ -48,22 +40,31 @@ class Categorical(Distribution):
             self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)
-            self._batch_rank = batch_rank_of(self.logits)
-            sizes, dims = array.shape(self.logits, name="logits_shape"), self.logits.dims
-            if dims is not None and dims[-1] is not None:
-                self.event_size = convert_to_tensor(dims[-1], dtypes.int32, name="event_size")
-            else:
-                with name_scope("event_size"):
-                    self.event_size = sizes[self._batch_rank]
-            if dims is not None and s.known(dims[:-1]):
-                outer = convert_to_tensor(list(dims[:-1]), dtypes.int32, name="batch_shape")
-            else:
-                with name_scope("batch_shape"):
-                    outer = sizes[:-1]
-            self._batch_shape_now = outer
+            self._measure(self.logits.dims)
+
+    def _measure(self, dims: s.Dims) -> None:
+        """Keeps the sizes of the logits: constants where they are known, else nodes."""
+        count = None if dims is None else len(dims) - 1
+        if count is None:
+            with name_scope("batch_rank"):
+                self._batch_rank = array.rank(self.logits) - 1
+        else:
+            self._batch_rank = convert_to_tensor(count, dtypes.int32, name="batch_rank")
+        sizes = array.shape(self.logits, name="logits_shape")
+        if dims and dims[-1] is not None:
+            self.event_size = convert_to_tensor(dims[-1], dtypes.int32, name="event_size")
+        else:
+            with name_scope("event_size"):
+                self.event_size = sizes[self._batch_rank]
+        if dims is not None and s.known(dims[:-1]):
+            batch = convert_to_tensor(list(dims[:-1]), dtypes.int32, name="batch_shape")
+            self._batch_shape_val = batch
+        else:
+            with name_scope("batch_shape"):
+                self._batch_shape_val = sizes[:-1]
 
     def _batch_shape_tensor(self) -> Tensor:
-        return array.identity(self._batch_shape_now)
+        return array.identity(self._batch_shape_val)
 
     def _batch_shape(self) -> Any:
         return self.logits.shape[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from functools import partial
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -70,22 +70,31 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
     return known
 
 
-def _is_like(weights: tuple[Any, Any], values: tuple[Any, Any]) -> Tensor:
-    """Whether two of (shape, rank) have the same rank, and each size is the same, or 1."""
+def _is_like(weights: tuple[Tensor, Tensor], values: tuple[Tensor, Tensor]) -> Tensor:
+    """Of two shapes and their ranks: whether the ranks are the same, and each size is too, or 1."""
+    (weights_shape, own), (values_shape, wanted) = weights, values
     with name_scope("has_valid_nonscalar_shape") as scope:
-        same = math_ops.equal(values[1], weights[1], name="is_same_rank")
-        look = functools.partial(_sizes_fit, weights[0], values[0])
-        return cond(same, look, lambda: same, name=scope)
+        same = math_ops.equal(wanted, own, name="is_same_rank")
+        fits = partial(_sizes_fit, weights_shape, values_shape)
+        return cond(same, fits, lambda: same, name=scope)
 
 
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
-    """Whether no row of the weights' sizes has one that is not in {the values' size, 1}."""
-    with name_scope("has_invalid_dims", values=(weights_shape, values_shape)) as scope:
-        wanted = array.expand_dims(values_shape, -1)
-        either = array.concat([wanted, array.ones_like(wanted)], axis=1)
-        sizes = array.expand_dims(weights_shape, -1)
-        _, others, _ = raw.DenseToDenseSetOperation(sizes, either, set_operation="a-b")
-        return math_ops.equal(0, array.size(others, name="num_invalid_dims"), name=scope)
+    """Whether each size of the weights is that of the values, or 1."""
+    with name_scope("has_invalid_dims") as scope:
+        count = array.size(_misfits(weights_shape, values_shape), name="num_invalid_dims")
+        return math_ops.equal(0, count, name=scope)
+
+
+def _misfits(sizes: Tensor, wanted: Tensor) -> Tensor:
+    """Those of `sizes` that are not in the set of what is `wanted` at their place, and 1."""
+    columns = [array.expand_dims(wanted, -1)]
+    columns.append(array.ones_like(columns[0]))
+    allowed = array.concat(columns, axis=1)
+    rows = array.expand_dims(sizes, -1)
+    difference = raw.DenseToDenseSetOperation(rows, allowed, set_operation="a-b")
+    misfits: Tensor = difference[1]
+    return misfits
 
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:
