@@ -27,12 +27,12 @@ from weft.ops.kit.shared import as_array, blank, check_rank, invalid, shape_argu
 
 
 def _filled(c: ShapeContext) -> Dims:
-    s.with_rank(c.dims(0), 1)
+    dims = shape_argument(c, 0)
     s.with_rank(c.dims(1), 0)
     value = c.value(0)
     if value is not None and np.any(value < 0):
         raise ValueError("Fill dimensions must be >= 0")
-    return shape_argument(c, 0)
+    return dims
 
 
 @op(
