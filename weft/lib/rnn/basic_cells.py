@@ -372,9 +372,9 @@ class LSTMCell(JoinableState, _UnitCell):
         c, m = self._split_state(state)
         known_width(inputs)
         i, j, f, o = cut(self._affine([inputs, m], self._kernel, self._bias), 4)
-        f = sigmoid(self._peeping("f", f + self._forget_bias, c)) * c
-        i = sigmoid(self._peeping("i", i, c))
-        c = clipped(f + i * self._activation(j), self._cell_clip)
+        kept = sigmoid(self._peeping("f", f + self._forget_bias, c)) * c
+        let_in = sigmoid(self._peeping("i", i, c)) * self._activation(j)
+        c = clipped(kept + let_in, self._cell_clip)
         m = sigmoid(self._peeping("o", o, c)) * self._activation(c)
         if self._num_proj is not None:
             m = clipped(matmul.matmul(m, self._proj_kernel), self._proj_clip)

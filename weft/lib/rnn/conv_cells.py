@@ -53,19 +53,19 @@ class ConvLSTMCell(RNNCell):
     def call(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Tensor, LSTMStateTuple]:
         c, h = state
         channels = self._conv_ndims + 1
-        joined = array_join.concat([inputs, h], axis=channels)
-        i, j, f, o = cut(self._convolved(joined), 4, channels)
+        i, j, f, o = cut(self._convolved([inputs, h], channels), 4, channels)
         c = remembered(c, i, j, f + self._forget_bias, unary.tanh)
         output = unary.tanh(c) * sigmoid(o)
         if self._skip_connection:
             output = array_join.concat([output, inputs], axis=-1)
         return output, LSTMStateTuple(c, output)
 
-    def _convolved(self, x: Tensor) -> Tensor:
-        features = 4 * self._output_channels
+    def _convolved(self, parts: list[Tensor], channels: int) -> Tensor:
+        features, depth = 4 * self._output_channels, sum(x.shape.as_list()[-1] or 0 for x in parts)
         kernel = vs.get_variable(
-            KERNEL, [*self._kernel_shape, x.shape.as_list()[-1], features], dtype=x.dtype
+            KERNEL, [*self._kernel_shape, depth, features], dtype=parts[0].dtype
         )
+        x = array_join.concat(parts, channels)
         if self._conv_ndims == 1:
             result = nn_conv.conv1d(x, kernel, 1, padding="SAME")
         else:

@@ -24,6 +24,7 @@ from weft.ops.array import reverse as array_reverse
 from weft.ops.array import shape as array_shape
 from weft.ops.array import split as array_split
 from weft.ops.array.gather import gather_nd
+from weft.ops.array.repeat import tile
 from weft.ops.math import casts, reduce, sequence
 
 
@@ -133,20 +134,18 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         lengths = convert_to_tensor(sequence_length)
         memory, outputs = self._call_cell(inputs, first_c, first_h, dtype, lengths)
         mask = select.sequence_mask(lengths, size_of(inputs, 0), dtype=dtype)
-        outputs = outputs * array_shape.expand_dims(array_shape.transpose(mask, [1, 0]), -1)
-        return outputs, _states_at(lengths, initial_state, (memory, outputs))
+        mask = array_shape.expand_dims(array_shape.transpose(mask, [1, 0]), [-1])
+        outputs = outputs * tile(mask, [1, 1, self.num_units])
+        sequences = size_of(inputs, 1), lengths
+        pairs = zip(initial_state, (memory, outputs), strict=True)
+        states = [array_join.concat([array_shape.expand_dims(a, [0]), b], 0) for a, b in pairs]
+        return outputs, LSTMStateTuple(*(_state_at(*sequences, each) for each in states))
 
 
-def _states_at(lengths: Tensor, first: Any, steps: Any) -> LSTMStateTuple:
-    """The states after so many steps of each sequence: after none, the first ones."""
-    rows = sequence.range(array_shape.shape(lengths, out_type=lengths.dtype)[0])
-    places = array_join.stack([lengths, rows], axis=1)
-    return LSTMStateTuple(
-        *(
-            gather_nd(array_join.concat([array_shape.expand_dims(start, 0), after], 0), places)
-            for start, after in zip(first, steps, strict=True)
-        )
-    )
+def _state_at(batch: Any, lengths: Tensor, states: Tensor) -> Tensor:
+    """Of each sequence, the state after so many steps; after none, the first one."""
+    rows = sequence.range(batch, dtype=lengths.dtype)
+    return gather_nd(states, array_join.stack([lengths, rows], axis=1))
 
 
 class LSTMBlockFusedCell(BlockLSTM, LSTMBlockWrapper):

@@ -53,7 +53,7 @@ class UGRNNCell(_StateIsOutputSized):
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         known_width(inputs)
         with vs.variable_scope(vs.get_variable_scope(), initializer=self._initializer):
-            both = linear([inputs, state], 2 * self._num_units, True)
+            both = linear(array_join.concat([inputs, state], 1), 2 * self._num_units, True)
             gate, candidate = cut(both, 2)
             candidate = self._activation(candidate)
             new = mixed(sigmoid(gate + self._forget_bias), state, candidate)
@@ -86,11 +86,15 @@ class IntersectionRNNCell(_StateIsOutputSized):
                     )
                 with vs.variable_scope("in_projection"):
                     inputs = linear(inputs, self._num_units, True)
-            made = linear([inputs, state], 4 * self._num_units, True)
-            keep_h, h, keep_y, y = cut(made, 4)
+            units = self._num_units
+            made = linear(array_join.concat([inputs, state], 1), 4 * units, True)
+            keep_h, h, keep_y, y = (
+                made[:, at or None : at + units] for at in range(0, 4 * units, units)
+            )
+            h, y = unary.tanh(h), self._y_activation(y)
             keep_h, keep_y = (sigmoid(gate + self._forget_bias) for gate in (keep_h, keep_y))
-            new_state = keep_h * state + (1.0 - keep_h) * unary.tanh(h)
-            return keep_y * inputs + (1.0 - keep_y) * self._y_activation(y), new_state
+            new_state = mixed(keep_h, state, h)
+            return mixed(keep_y, inputs, y), new_state
 
 
 class SRUCell(FlatInputCell):

@@ -6,7 +6,9 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
+from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
+from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.cells import RNNCell, size_of
@@ -204,8 +206,9 @@ class GridLSTMCell(RNNCell):
         outputs, states = [], []
         for block, windows in enumerate(blocks):
             weights = self._weights(block, windows[0])
-            nothing = array_fill.zeros([batch, self._num_units], windows[0].dtype)
-            along = (nothing, nothing)  # what the LSTM along the frequencies remembers, and gave
+            # What the LSTM along the frequencies gave, and remembers.
+            m, c = (array_fill.zeros([batch, self._num_units], windows[0].dtype) for _ in "mc")
+            along = (c, m)
             for i, window in enumerate(windows):
                 time = self._remembered(state, _prefix(direction, i, block), i)
                 time, along = self._step(weights, window, time, along)
@@ -261,7 +264,8 @@ class GridLSTMCell(RNNCell):
         """The windows of every block; `offset` shifts them, over zeros at either end."""
         width = _width(inputs)
         if offset:
-            inputs = pad(inputs, [[0, 0], [max(-offset, 0), max(offset, 0)]])
+            zeros = constant([[0, 0], [max(-offset, 0), max(offset, 0)]], dtypes.int32)
+            inputs = pad(inputs, zeros)
         skip, size = self._frequency_skip, self._feature_size
         assert skip is not None and size is not None
         found = []
@@ -312,7 +316,8 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
         batch, up = size_of(inputs, 0), self._features(inputs)
-        down = self._features(inputs, self._backward_slice_offset)
+        offset = self._backward_slice_offset
+        down = self._features(inputs, offset) if offset else up
         with vs.variable_scope("fwd"):
             outputs, states = self._along(up, state, "fwd_", batch)
         with vs.variable_scope("bwd"):

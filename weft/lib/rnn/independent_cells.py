@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import dtypes
+from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.lib.rnn.basic_cells import LSTMStateTuple, _UnitCell, lstm_step
 from weft.lib.rnn.cells import BIAS, KERNEL
 from weft.lib.rnn.gates import cut, mixed
-from weft.ops.array import join as array_join
+from weft.ops.array.repeat import tile
 from weft.ops.math import matmul
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl
@@ -53,8 +55,9 @@ class _IndependentCell(_UnitCell):
 
 def _gates(inputs: Any, state: Any, weights: Any, count: int) -> Tensor:
     kernel, recurrent, bias = weights
-    repeated = state if count == 1 else array_join.concat([state] * count, 1)
-    return nn_impl.bias_add(matmul.matmul(inputs, kernel) + repeated * recurrent, bias)
+    product = matmul.matmul(inputs, kernel)
+    repeated = state if count == 1 else tile(state, [1, count])
+    return nn_impl.bias_add(product + repeated * recurrent, bias)
 
 
 class IndRNNCell(_IndependentCell):
@@ -130,7 +133,8 @@ class IndyLSTMCell(_IndependentCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        axis = constant(1, dtypes.int32)
         c, h = state
-        gates = _gates(inputs, h, self._weights_now, 4)
-        c, h = lstm_step(self._activation, self._forget_bias, c, *cut(gates, 4))
+        gates = cut(_gates(inputs, h, self._weights_now, 4), 4, axis)
+        c, h = lstm_step(self._activation, self._forget_bias, c, *gates)
         return h, LSTMStateTuple(c, h)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.graph import Tensor
+from weft.graph.graph import Tensor, add_to_collection, get_collection
+from weft.graph.keys import GraphKeys
 from weft.lib.rnn.basic_cells import JoinableState, LSTMStateTuple
 from weft.lib.rnn.cells import RNNCell, known_width
 from weft.lib.rnn.gates import clipped, cut, mixed, remembered
@@ -14,7 +15,7 @@ from weft.lib.rnn.projections import linear
 from weft.ops.array import join as array_join
 from weft.ops.array import one_hot_search as select
 from weft.ops.array import placeholders as array_pass
-from weft.ops.array import split as array_split
+from weft.ops.array import slicing
 from weft.ops.math import casts, elementwise, matmul, unary
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl
@@ -75,9 +76,10 @@ class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
         c, m = self._split_state(state)
         j, f, o = self._gates(inputs, m)
-        f = sigmoid(self._peeping(f + self._forget_bias, "W_F_diag", c))
+        w_f, w_o = self._peepholes(inputs.dtype)
+        f = sigmoid(seeing(f + self._forget_bias, w_f, c))
         c = self._norm(f * c + (1 - f) * self._activation(j), "state")
-        m = self._projected(sigmoid(self._peeping(o, "W_O_diag", c)) * self._activation(c))
+        m = self._projected(sigmoid(seeing(o, w_o, c)) * self._activation(c))
         return m, self._join_state(c, m)
 
     def _gates(self, inputs: Tensor, m: Tensor) -> list[Tensor]:
@@ -93,10 +95,11 @@ class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
         names = ("transform", "forget", "output")
         return [self._norm(gate, name) for gate, name in zip(gates, names, strict=True)]
 
-    def _peeping(self, gate: Tensor, name: str, c: Tensor) -> Tensor:
+    def _peepholes(self, dtype: Any) -> list[Any]:
         if not self._use_peepholes:
-            return gate
-        return gate + vs.get_variable(name, shape=[self._num_units], dtype=c.dtype) * c
+            return [None, None]
+        names = ("W_F_diag", "W_O_diag")
+        return [vs.get_variable(name, shape=[self._num_units], dtype=dtype) for name in names]
 
     def _projected(self, m: Tensor) -> Tensor:
         if self._num_proj is None:
@@ -104,6 +107,11 @@ class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
         shape = [self._num_units, self._num_proj]
         kernel = in_shards("W_P", shape, m.dtype, self._num_proj_shards)
         return clipped(matmul.matmul(m, kernel), self._proj_clip)
+
+
+def seeing(gate: Tensor, weights: Any, c: Tensor) -> Tensor:
+    """The sum that comes to a gate, with what its peephole shows it of the memory."""
+    return gate if weights is None else gate + weights * c
 
 
 def in_shards(name: str, shape: list[int], dtype: Any, count: int) -> Any:
@@ -115,7 +123,15 @@ def in_shards(name: str, shape: list[int], dtype: Any, count: int) -> Any:
         vs.get_variable(f"{name}_{i}", [size + (i < longer), *shape[1:]], dtype=dtype)
         for i in range(count)
     ]
-    return shards[0] if count == 1 else array_join.concat(shards, 0, name=name + "/concat")
+    if count == 1:
+        return shards[0]
+    known = f"{vs.get_variable_scope().name}/{name}/concat:0"
+    for made in get_collection(GraphKeys.CONCATENATED_VARIABLES):
+        if made.name == known:
+            return made
+    joined = array_join.concat(shards, 0, name=name + "/concat")
+    add_to_collection(GraphKeys.CONCATENATED_VARIABLES, joined)
+    return joined
 
 
 class GLSTMCell(_ProjectedLSTM):
@@ -157,23 +173,27 @@ class GLSTMCell(_ProjectedLSTM):
         return m, LSTMStateTuple(c, m)
 
     def _gates(self, inputs: Tensor, m: Tensor) -> list[Tensor]:
-        groups = self._number_of_groups
-        parts: list[Any] = []
-        pairs = zip(*(array_split.split(x, groups, axis=1) for x in (inputs, m)), strict=True)
-        for number, pair in enumerate(pairs):
-            with vs.variable_scope(f"group{number}"):
-                product = linear(list(pair), 4 * self._num_units // groups, False)
-            parts.append(array_split.split(product, 4, axis=1))
-        start = constant_initializer(0.0, dtype=inputs.dtype)
+        groups = [self._group(number, inputs, m) for number in range(self._number_of_groups)]
+        shape, dtype = [self._num_units], inputs.dtype
+        start = constant_initializer(0.0, dtype=dtype)
+        biases = [vs.get_variable(f"bias_{gate}", shape, dtype, start) for gate in "ijfo"]
         return [
-            nn_impl.bias_add(
-                array_join.concat(list(gate), 1),
-                vs.get_variable(
-                    f"bias_{name}", [self._num_units], dtype=inputs.dtype, initializer=start
-                ),
-            )
-            for name, gate in zip("ijfo", zip(*parts, strict=True), strict=True)
+            nn_impl.bias_add(array_join.concat(list(parts), 1), bias)
+            for bias, parts in zip(biases, zip(*groups, strict=True), strict=True)
         ]
+
+    def _group(self, number: int, *seen: Tensor) -> list[Tensor]:
+        """The gates of one group, which sees its share of the inputs and of the state."""
+        count = self._number_of_groups
+        with vs.variable_scope(f"group{number}"):
+            name, parts = f"GLSTM_group{number}_input_generation", []
+            for x in seen:
+                rows, columns = x.shape.as_list()
+                width = (columns or 0) // count
+                size = [-1 if rows is None else rows, width]
+                parts.append(slicing.slice(x, [0, number * width], size, name))
+            product = linear(array_join.concat(parts, 1), 4 * self._num_units // count, False)
+            return cut(product, 4)
 
 
 class PhasedLSTMCell(RNNCell):
@@ -242,7 +262,8 @@ class PhasedLSTMCell(RNNCell):
         )
         at = self._in_cycle(time, phase, period)
         up = 2 * at / ratio_on
-        k = select.where(at < ratio_on, 2 - up, self._leak * at)
+        down, leaked = 2 - up, self._leak * at
+        k = select.where(at < ratio_on, down, leaked)
         return select.where(at < 0.5 * ratio_on, up, k)
 
     def _in_cycle(self, time: Tensor, phase: Any, period: Any) -> Tensor:

@@ -91,7 +91,7 @@ class CFNCell(_MixingCell):
         into_gates, into_units = split(self.kernel, [2 * self.units, self.units], 1)
         sums = matmul.matmul(state, self.recurrent_kernel) + matmul.matmul(inputs, into_gates)
         keep, shut = cut(sigmoid(nn_impl.bias_add(sums, self.bias)), 2)
+        seen = matmul.matmul(inputs, into_units)
         # The input gate is 1 minus its unit, so that a bias of ones starts with it nearly closed.
-        seen = self.activation(matmul.matmul(inputs, into_units))
-        new = keep * self.activation(state) + (1 - shut) * seen
+        new = keep * self.activation(state) + (1 - shut) * self.activation(seen)
         return new, new

@@ -166,9 +166,13 @@ class NASCell(LayerRNNCell):
             combine = operator.mul if number == 3 else operator.add
             return activation(combine(of_inputs, of_state))
 
+        gates = [
+            (gate(2 * k, left), gate(2 * k + 1, right))
+            for k, (left, right, _, _) in enumerate(_NAS_TREE)
+        ]
         first, second, third, fourth = (
-            outer(combine(gate(2 * k, left), gate(2 * k + 1, right)))
-            for k, (left, right, combine, outer) in enumerate(_NAS_TREE)
+            outer(combine(*pair))
+            for pair, (_, _, combine, outer) in zip(gates, _NAS_TREE, strict=True)
         )
         c = unary.tanh(first + c) * second
         m = unary.tanh(c * unary.tanh(third + fourth))
@@ -225,9 +229,10 @@ class AttentionCellWrapper(RNNCell):
             state, attended, memory = state
         else:
             own = self._cell.state_size
-            attended = slicing.slice(state, [0, own], [-1, size])
-            memory = slicing.slice(state, [0, own + size], [-1, size * length])
-            state = slicing.slice(state, [0, 0], [-1, own])
+            parts = (0, own), (own, size), (own + size, size * length)
+            state, attended, memory = (
+                slicing.slice(state, [0, start], [-1, width]) for start, width in parts
+            )
         memory = array_shape.reshape(memory, [-1, length, size])
         depth = self._input_size or inputs.shape.as_list()[1]
         inputs = self._linear("inputs", [inputs, attended], depth)

@@ -8,17 +8,16 @@ from typing import Any
 from weft.graph.graph import Tensor, control_dependencies
 from weft.lib.rnn.basic_cells import LSTMStateTuple
 from weft.lib.rnn.cells import BIAS, KERNEL, known_width
-from weft.lib.rnn.gates import clipped, cut, remembered
-from weft.lib.rnn.lstm_variants import _ProjectedLSTM
+from weft.lib.rnn.gates import clipped, cut
+from weft.lib.rnn.lstm_variants import _ProjectedLSTM, seeing
 from weft.lib.rnn.more_cells import layer_normed
 from weft.ops.array import join as array_join
-from weft.ops.array.split import split
 from weft.ops.math import matmul, unary
 from weft.ops.math.math import sigmoid
 from weft.ops.math.moments import l2_normalize
 from weft.ops.nn import activations as nn_impl
 from weft.ops.state import variable_scope as vs
-from weft.ops.state.initializers import zeros_initializer
+from weft.ops.state.initializers import constant_initializer
 
 _NAMES = ("input", "transform", "forget", "output")
 
@@ -52,10 +51,10 @@ class _FullLSTM(_ProjectedLSTM):
         with vs.variable_scope(self._scope_of_sums(), initializer=self._initializer):
             i, j, f, o = self._gates(inputs, m)
             w_f, w_i, w_o = self._peepholes(inputs.dtype)
-            f, i = _seeing(f + self._forget_bias, w_f, c), _seeing(i, w_i, c)
-            c = self._memorized(remembered(c, i, j, f, self._activation))
-            c = clipped(c, self._cell_clip)
-            m = sigmoid(_seeing(o, w_o, c)) * self._activation(c)
+            kept = sigmoid(seeing(f + self._forget_bias, w_f, c)) * c
+            let_in = sigmoid(seeing(i, w_i, c)) * self._activation(j)
+            c = clipped(self._memorized(kept + let_in), self._cell_clip)
+            m = sigmoid(seeing(o, w_o, c)) * self._activation(c)
             if self._num_proj is not None:
                 with vs.variable_scope("projection"):
                     m = self._projection(m)
@@ -69,11 +68,6 @@ class _FullLSTM(_ProjectedLSTM):
         return [vs.get_variable(f"w_{gate}_diag", shape=shape, dtype=dtype) for gate in "fio"]
 
 
-def _seeing(gate: Tensor, weights: Any, c: Tensor) -> Tensor:
-    """The sum that comes to a gate, with what its peephole shows it of the memory."""
-    return gate if weights is None else gate + weights * c
-
-
 def _kernel(parts: list[Tensor], columns: int) -> Any:
     rows = sum(known_width(part) for part in parts)
     return vs.get_variable(KERNEL, [rows, columns], dtype=parts[0].dtype)
@@ -84,7 +78,7 @@ def _bias(like: Tensor) -> Any:
     with vs.variable_scope(vs.get_variable_scope()) as scope:
         scope.set_partitioner(None)
         return vs.get_variable(
-            BIAS, like.shape.as_list()[1:], dtype=like.dtype, initializer=zeros_initializer()
+            BIAS, like.shape.as_list()[1:], dtype=like.dtype, initializer=constant_initializer(0.0)
         )
 
 
@@ -139,8 +133,9 @@ class LayerNormLSTMCell(_FullLSTM):
         return layer_normed(x, scope, self._norm_gain, self._norm_shift, x.dtype)
 
     def _gates(self, inputs: Tensor, m: Tensor) -> Iterable[Tensor]:
-        kernel = _kernel([inputs, m], 4 * self._num_units)
-        sums = matmul.matmul(array_join.concat([inputs, m], 1), kernel)
+        with vs.variable_scope(vs.get_variable_scope()):
+            kernel = _kernel([inputs, m], 4 * self._num_units)
+            sums = matmul.matmul(array_join.concat([inputs, m], 1), kernel)
         bias = _bias(sums)
         if not self._layer_norm:
             sums = nn_impl.bias_add(sums, bias)
@@ -150,7 +145,8 @@ class LayerNormLSTMCell(_FullLSTM):
         return self._norm(c, "state")
 
     def _projection(self, m: Tensor) -> Tensor:
-        return matmul.matmul(m, _kernel([m], self._num_proj or 0))
+        with vs.variable_scope(vs.get_variable_scope()):
+            return matmul.matmul(m, _kernel([m], self._num_proj or 0))
 
 
 class WeightNormLSTMCell(_FullLSTM):
@@ -201,11 +197,14 @@ class WeightNormLSTMCell(_FullLSTM):
         return "wn_lstm_cell"
 
     def _gates(self, inputs: Tensor, m: Tensor) -> Iterable[Tensor]:
-        sums = self._product([inputs, m], 4 * self._num_units)
-        return cut(nn_impl.bias_add(sums, _bias(sums)), 4)
+        with vs.variable_scope(vs.get_variable_scope()):
+            sums = self._product([inputs, m], 4 * self._num_units)
+            sums = nn_impl.bias_add(sums, _bias(sums))
+        return cut(sums, 4)
 
     def _projection(self, m: Tensor) -> Tensor:
-        return self._product([m], self._num_proj or 0)
+        with vs.variable_scope(vs.get_variable_scope()):
+            return self._product([m], self._num_proj or 0)
 
     def _product(self, parts: list[Tensor], columns: int) -> Tensor:
         kernel = _kernel(parts, columns)
@@ -220,8 +219,10 @@ class WeightNormLSTMCell(_FullLSTM):
 def _normalized(kernel: Any, heights: list[int]) -> Tensor:
     """The kernel with columns of learned lengths, the rows for each input by themselves."""
     length = kernel.shape.as_list()[1:]
-    blocks = [
-        l2_normalize(rows, axis=0) * vs.get_variable(f"norm_{i}", length, dtype=kernel.dtype)
-        for i, rows in enumerate(split(kernel, heights, 0))
-    ]
+    blocks, start = [], 0
+    for i, height in enumerate(heights):
+        rows = kernel[start : start + height, :]
+        scale = vs.get_variable(f"norm_{i}", length, dtype=kernel.dtype)
+        blocks.append(l2_normalize(rows, axis=0) * scale)
+        start += height
     return array_join.concat(blocks, 0)

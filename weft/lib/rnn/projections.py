@@ -6,7 +6,8 @@ import math as _math
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import nest
+from weft.core import dtypes, nest
+from weft.graph.convert import constant
 from weft.graph.graph import Tensor, device
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.cells import BIAS, KERNEL, CellAround, assert_like_rnncell
@@ -51,7 +52,7 @@ class Linear:
 
     def __call__(self, args: Any) -> Tensor:
         args = args if nest.is_nested(args) else [args]
-        joined = args[0] if len(args) == 1 else array_join.concat(args, 1)
+        joined = args[0] if len(args) == 1 else array_join.concat(args, constant(1, dtypes.int32))
         result = matmul.matmul(joined, self._weights)
         return result if self._biases is None else nn_impl.bias_add(result, self._biases)
 

@@ -182,7 +182,8 @@ class DropoutWrapper(_Wrapper):
         def kept(_: int, chosen: Any, value: Any, drawn: Any) -> Any:
             if isinstance(chosen, bool) and not chosen:
                 return value
-            dropped = div(value, keep_prob) * unary.floor(keep_prob + drawn)
+            mask = unary.floor(keep_prob + drawn)
+            dropped = div(value, keep_prob) * mask
             dropped.set_shape(value.shape)
             return dropped
 
