@@ -137,3 +137,16 @@ def test_optimize_loss(optimizer) -> None:
         assert losses == sorted(losses, reverse=True) and session.run(step) == 5
     with pytest.raises(ValueError, match="Optimizer name should be one of"):
         layers.optimize_loss(loss, step, 0.1, "Best", name="other")
+
+
+def test_a_scaled_gradient_is_one_call_of_a_function(sess: tf.Session) -> None:
+    x = tf.constant([1.0, 2.0])
+    y = tf.contrib.layers.scale_gradient(x, 3.0)
+    assert y.op.type.startswith("scale_gradient_") and len(y.graph.get_operations()) == 3
+    np.testing.assert_array_equal(sess.run(tf.gradients(y * y, x)[0]), [6.0, 12.0])
+
+
+def test_divisive_normalization_is_a_convolution_of_squares() -> None:
+    y = tf.contrib.layers.gdn(tf.ones([2, 4, 4, 3]))
+    kinds = [op.type for op in y.graph.get_operations()]
+    assert kinds[-5:] == ["Square", "Conv2D", "BiasAdd", "Sqrt", "RealDiv"] and len(kinds) == 34

@@ -8,32 +8,39 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-FAMILIES = ("cells",)
-RECORDED = Path(__file__).parent.parent / "recorded_programs"
+from tests.parity import calls
+
+HERE = Path(__file__).parent
+RECORDED = HERE.parent / "recorded_programs"
+FAMILIES = ("cells", "layers")
 
 # Nodes that only training needs; they are compared where gradients are.
 _OF_TRAINING = ("gradients", "GradientDescent", "/f_count", "StackPush")
 
 
-def programs_of(family: str) -> dict[str, Callable[[Any], Any]]:
-    """The programs of a family: functions of its module that are not private."""
+def programs_of(family: str) -> dict[str, Any]:
+    """The programs of a family: functions of a module, or texts between empty lines."""
+    texts = HERE / (family + ".txt")
+    if texts.exists():
+        return {text: text for text in texts.read_text().strip().split("\n\n")}
     module = importlib.import_module("tests.contrib.programs." + family)
-    programs: dict[str, Callable[[Any], Any]] = module.PROGRAMS
+    programs: dict[str, Any] = module.PROGRAMS
     return programs
 
 
-def outcome(tf: Any, program: Callable[[Any], Any]) -> dict[str, Any]:
+def outcome(tf: Any, program: Any) -> dict[str, Any]:
     """What `program` makes: its nodes in order, the variables at first, what it fetches.
 
-    A program returns what to fetch, and a loss or None; with a loss, it is trained for three
-    steps and fetched once more.
+    A text is played as those of `tests/parity/calls` are. A function returns what to fetch, and a
+    loss or None; with a loss, it is trained for three steps and fetched once more.
     """
+    if isinstance(program, str):
+        return calls.play(tf, program)
     with tf.Graph().as_default() as graph:
         tf.set_random_seed(7)
         np.random.seed(3)
@@ -55,24 +62,7 @@ def outcome(tf: Any, program: Callable[[Any], Any]) -> dict[str, Any]:
         for node in nodes
         if not any(part in node for part in _OF_TRAINING) and node.split()[1] not in init
     ]
-    return {"nodes": kept, "values": [_shown(leaf) for leaf in _leaves(values)]}
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [leaf for key in sorted(value) for leaf in _leaves(value[key])]
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [value]
-
-
-def _shown(value: Any) -> list[Any]:
-    """The shape, the first elements and the sum of an array."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "biuf":
-        return [list(array.shape), [str(x) for x in array.ravel()[:4]], 0.0]
-    flat = array.astype(np.float64).ravel()
-    return [list(array.shape), [float(f"{x:.6g}") for x in flat[:4]], float(f"{flat.sum():.6g}")]
+    return {"nodes": kept, "values": calls._plain(values)}
 
 
 def write(family: str, outcomes: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ from weft.lib.contrib.layers import utils
 from weft.lib.layers import core
 from weft.ops.array import array, gather
 from weft.ops.array import one_hot_search as select
+from weft.ops.array.repeat import tile
+from weft.ops.array.strided import strided_slice
 from weft.ops.math import math
 from weft.ops.nn import activations as nn_impl
 from weft.ops.state import variable_scope as vs
@@ -151,7 +153,12 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
         if not 0 <= dim < rank:
             raise ValueError("dim must be positive but smaller than the input rank.")
         squares = math.reduce_sum(math.square(inputs), dim, keepdims=True)
-        return math.div(inputs, math.sqrt(epsilon + squares))
+        length = math.sqrt(epsilon + squares)
+        times = [array.ones([dim], dtypes.int32)] if dim else []
+        times.append(strided_slice(array.shape(inputs), [dim], [dim + 1]))
+        if dim < rank - 1:
+            times.append(array.ones([rank - 1 - dim], dtypes.int32))
+        return math.div(inputs, tile(length, array.concat(times, 0)))
 
 
 def poincare_normalize(
@@ -189,6 +196,7 @@ def spatial_softmax(
             places = array.meshgrid(
                 math.linspace(-1.0, 1.0, height), math.linspace(-1.0, 1.0, width), indexing="ij"
             )
+            places = [array.reshape(place, [height * width]) for place in places]
             if temperature is None:
                 initial: Any = ones_initializer()
             else:
@@ -205,10 +213,7 @@ def spatial_softmax(
             if last:
                 features = array.transpose(features, [0, 3, 1, 2])
             attention = nn_impl.softmax(array.reshape(features, [-1, height * width]) / heat)
-            expected = [
-                math.reduce_sum(array.reshape(p, [-1]) * attention, [1], keepdims=True)
-                for p in places
-            ]
+            expected = [math.reduce_sum(place * attention, [1], keepdims=True) for place in places]
             keypoints = array.reshape(array.concat(expected, 1), [-1, channels * 2])
             keypoints.set_shape([None, channels * 2])
             return keypoints
@@ -226,9 +231,9 @@ def images_to_sequence(
             images = array.transpose(images, [0, 2, 3, 1])
         *_, width, depth = images.shape.as_list()
         now = array.shape(images)
+        count, height = now[0], now[1]
         turned = array.transpose(images, [2, 0, 1, 3])
-        rows = now[0] * now[1]
-        return array.reshape(turned, [width, rows, depth])
+        return array.reshape(turned, [width, count * height, depth])
 
     return utils.collected(columns, scope, "ImagesToSequence", [inputs], outputs_collections)
 

@@ -132,7 +132,11 @@ def batch_norm(
                     "zero_debias_moving_mean"
                 )
             own = _Own(inputs, data_format, decay, epsilon, is_training, zero_debias_moving_mean)
-            own.updates_collections, own.batch_weights = updates_collections, batch_weights
+            own.updates_collections = updates_collections
+            if fuses:
+                own.as_images()
+            elif batch_weights is not None:
+                own.weigh(batch_weights)
             own.make(center, scale, initial, regularizers, variables_collections, trainable, fuses)
             outputs = own.fused() if fuses else own.composed()
         return utils.finished(outputs, opened.name, outputs_collections, activation_fn)
@@ -142,7 +146,8 @@ class _Own:
     """Batch normalization that does its own updates, so that they may happen at once."""
 
     updates_collections: Any
-    batch_weights: Any
+    images: Tensor
+    weights: Any = None
 
     def __init__(
         self,
@@ -164,6 +169,21 @@ class _Own:
             raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {self.shape}.")
         known = utils.constant_value(is_training)
         self.may_train = known is None or bool(known)
+
+    def as_images(self) -> None:
+        """Brings the inputs into the form of the fused operation."""
+        self.images = self.inputs
+        if self.rank == 2:
+            channels = self.shape.as_list()[0]
+            first = self.data_format == "NCHW"
+            sizes = [-1, channels, 1, 1] if first else [-1, 1, 1, channels]
+            self.images = array.reshape(self.inputs, sizes)
+
+    def weigh(self, weights: Any) -> None:
+        """Lets each example count as much as `weights` says."""
+        weights = convert_to_tensor(weights)
+        self.inputs.shape[0:1].assert_is_compatible_with(weights.shape)
+        self.weights = array.reshape(weights, [-1, *[1] * (self.rank - 1)])
 
     def make(
         self,
@@ -216,15 +236,9 @@ class _Own:
             add_to_collections(self.updates_collections, update)
 
     def fused(self) -> Tensor:
-        inputs = self.inputs
-        if self.rank == 2:
-            channels = self.shape.as_list()[0]
-            first = self.data_format == "NCHW"
-            inputs = array.reshape(inputs, [-1, channels, 1, 1] if first else [-1, 1, 1, channels])
-
         def normalized(**statistics: Any) -> Any:
             return nn_moments.fused_batch_norm(
-                inputs,
+                self.images,
                 self.gamma,
                 self.beta,
                 epsilon=self.epsilon,
@@ -248,7 +262,7 @@ class _Own:
             outputs = utils.smart_cond(self.is_training, with_updates, lambda: outputs)
         elif self.may_train:
             self._collect_updates(mean, variance)
-        outputs.set_shape(inputs.shape)
+        outputs.set_shape(self.images.shape)
         return outputs if self.rank == 4 else array.reshape(outputs, array.shape(self.inputs))
 
     def composed(self) -> Tensor:
@@ -282,9 +296,6 @@ class _Own:
 
     def _moments(self) -> tuple[Tensor, Tensor]:
         axes = [i for i in range(self.rank) if i != self.axis]
-        if self.batch_weights is None:
+        if self.weights is None:
             return nn_moments.moments(self.inputs, axes)
-        weights = convert_to_tensor(self.batch_weights)
-        self.inputs.shape[0:1].assert_is_compatible_with(weights.shape)
-        weights = array.reshape(weights, [-1, *[1] * (self.rank - 1)])
-        return nn_moments.weighted_moments(self.inputs, axes, weights)
+        return nn_moments.weighted_moments(self.inputs, axes, self.weights)

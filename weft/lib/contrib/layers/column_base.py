@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from weft.core import dtypes
 from weft.core.shapes import dimension_value
-from weft.graph.graph import Tensor, control_dependencies
+from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.slices import SparseTensor
 from weft.lib.feature_column.base import FeatureColumn, fields_of
 from weft.lib.platform import tf_logging as logging
@@ -177,12 +177,11 @@ def _sparse_inner_flatten(inputs: SparseTensor, new_rank: int) -> SparseTensor:
             f"Inputs has rank less than new_rank. {inputs} must have rank at least {new_rank}. "
             f"Received rank {rank}, shape {inputs.get_shape()}"
         )
-    if rank == new_rank:
-        return inputs
-    outer, inner = sizes[: new_rank - 1], sizes[new_rank - 1 :]
-    return sparse_select.sparse_reshape(
-        inputs, array.concat((outer, [reduce.reduce_prod(inner)]), 0)
-    )
+    with name_scope("InnerFlatten", values=[inputs]):
+        outer, inner = sizes[: new_rank - 1], sizes[new_rank - 1 :]
+        return sparse_select.sparse_reshape(
+            inputs, array.concat((outer, [reduce.reduce_prod(inner)]), 0)
+        )
 
 
 def with_rank(tensor: Tensor, output_rank: int, column_name: str | None = None) -> Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import GraphKeys, Tensor, add_to_collections
+from weft.graph.graph import GraphKeys, Tensor, add_to_collections, name_scope
 from weft.graph.slices import SparseTensor
 from weft.lib.contrib.framework.arg_scope import add_arg_scope
 from weft.lib.contrib.framework.variables import model_variable
@@ -14,6 +15,7 @@ from weft.lib.contrib.layers import utils
 from weft.lib.contrib.layers.initializers import XAVIER, ZEROS
 from weft.lib.layers import core
 from weft.ops.array import array, gather
+from weft.ops.array import one_hot_search as select
 from weft.ops.math import math, matmul
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn import embedding, embedding_safe
@@ -215,14 +217,27 @@ def embedding_lookup_unique(
     params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
 ) -> Tensor:
     """`embedding_lookup` that looks every different id up once."""
-    ids = convert_to_tensor(ids)
-    different, places = array.unique(array.reshape(ids, [-1]))
-    rows = embedding.embedding_lookup(params, different, partition_strategy)
-    flat = gather.gather(rows, places)
-    sizes = [array.shape(ids), array.shape(flat)[1:]]
-    found = array.reshape(flat, array.concat(sizes, 0), name=name)
-    found.set_shape(ids.shape.concatenate(flat.shape[1:]))
-    return found
+    with name_scope(name, "EmbeddingLookupUnique", [params, ids]):
+        ids = convert_to_tensor(ids)
+        sizes = array.shape(ids)
+        different, places = array.unique(array.reshape(ids, math.reduce_prod(sizes, keepdims=True)))
+        rows = embedding.embedding_lookup(params, different, partition_strategy)
+        flat = gather.gather(rows, places)
+        inner = array.shape(rows)[1:]
+        found = array.reshape(flat, array.concat([sizes, inner], 0))
+        found.set_shape(ids.shape.concatenate(flat.shape[1:]))
+        return found
+
+
+def _without_zeros(ids: Any) -> SparseTensor:
+    """The ids other than 0."""
+    with name_scope("DenseToSparseTensor", values=[ids]):
+        ids = convert_to_tensor(ids)
+        padding = math.cast(0, ids.dtype, name="ignore_value")
+        indices = select.where(math.not_equal(ids, padding), name="indices")
+        values = gather.gather_nd(ids, indices, name="values")
+        dense_shape = array.shape(ids, out_type=dtypes.int64, name="dense_shape")
+        return SparseTensor(indices, values, dense_shape)
 
 
 def bow_encoder(
@@ -246,9 +261,7 @@ def bow_encoder(
                 raise TypeError("ids are expected to be dense Tensor, got: %s", ids)
             return math.reduce_mean(embedding.embedding_lookup(table, ids), axis=1)
         if not isinstance(ids, SparseTensor):
-            from weft.lib.contrib.layers.arrays import dense_to_sparse
-
-            ids = dense_to_sparse(ids)
+            ids = _without_zeros(ids)
         return embedding_safe.safe_embedding_lookup_sparse(
             [table], ids, combiner="mean", default_id=0
         )

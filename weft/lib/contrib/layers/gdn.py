@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.autodiff.custom_gradient import custom_gradient
+from weft.autodiff.registration import RegisterGradient
 from weft.core.shapes import TensorShape
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import get_default_graph
+from weft.graph.op_def import raw
+from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.lib.keras.engine.input_spec import InputSpec
 from weft.lib.layers.base import Layer
@@ -18,23 +21,23 @@ from weft.lib.layers.functional import functional
 from weft.ops.array import array
 from weft.ops.linalg.matrices import eye
 from weft.ops.math import math
-from weft.ops.math.matmul import tensordot
+from weft.ops.nn.activations import bias_add
+from weft.ops.nn.dilated import convolution
 
 _CHANNEL_AXES = {"channels_first": 1, "channels_last": -1}
+_FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
-def _lower_bound(values: Any, bound: float) -> Tensor:
-    """The larger of both; a gradient that would raise a value gets through below the bound."""
+@RegisterGradient("GDNLowerBound")
+def _pass_what_raises(op: Operation, grad: Tensor) -> Any:
+    """The gradient of a lower bound: one that would raise a value gets through below it."""
+    passes = math.logical_or(op.inputs[0] >= op.inputs[1], grad < 0)
+    return math.cast(passes, grad.dtype) * grad, None
 
-    @custom_gradient
-    def bounded(x: Tensor) -> Any:
-        def back(grad: Tensor) -> Tensor:
-            passes = math.logical_or(x >= bound, grad < 0)
-            return math.cast(passes, grad.dtype) * grad
 
-        return math.maximum(x, bound), back
-
-    return bounded(convert_to_tensor(values))
+def _lower_bound(values: Any, bound: Tensor) -> Tensor:
+    with get_default_graph().gradient_override_map({"Maximum": "GDNLowerBound"}):
+        return raw.Maximum(values, bound, name="GDNLowerBound")
 
 
 class GDN(Layer):
@@ -80,38 +83,48 @@ class GDN(Layer):
         if channels is None:
             raise ValueError("The channel dimension of the inputs to `GDN` must be defined.")
         self.input_spec = InputSpec(ndim=shape.ndims, axes={axis: channels})
-        pedestal = self._reparam_offset**2
+        offset = self._reparam_offset
+        pedestal = constant(offset**2, self.dtype)
+        bounds = [(self._beta_min + offset**2) ** 0.5, offset]
+        beta_bound, gamma_bound = (constant(bound, self.dtype) for bound in bounds)
 
-        def rooted(start: Any) -> Any:
-            def initializer(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-                return math.sqrt(start(shape, dtype) + pedestal)
+        def squared(name: str, sizes: list[int], start: Any, bound: Tensor) -> Tensor:
+            def rooted(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+                least = constant(offset**2, dtype)
+                return math.sqrt(start(shape, dtype) + least)
 
-            return initializer
-
-        def squared(name: str, sizes: list[int], start: Any, bound: float) -> Tensor:
-            kept = self.add_variable(name, sizes, initializer=rooted(start), dtype=self.dtype)
+            kept = self.add_variable(name, sizes, initializer=rooted, dtype=self.dtype)
             return math.square(_lower_bound(kept, bound)) - pedestal
 
-        self.beta = squared(
-            "reparam_beta", [channels], array.ones, (self._beta_min + pedestal) ** 0.5
-        )
-        self.gamma = squared(
-            "reparam_gamma", [channels] * 2,
-            lambda sizes, dtype: self._gamma_init * eye(sizes[0], dtype=dtype),
-            self._reparam_offset,
-        )  # fmt: skip
+        self.beta = squared("reparam_beta", [channels], array.ones, beta_bound)
+        self.gamma = squared("reparam_gamma", [channels] * 2, self._diagonal, gamma_bound)
         self.built = True
+
+    def _diagonal(self, shape: Any, dtype: Any) -> Tensor:
+        return self._gamma_init * eye(shape[0], dtype=dtype)
 
     def call(self, inputs: Any, **kwargs: Any) -> Tensor:
         inputs = convert_to_tensor(inputs, dtype=self.dtype)
-        axis, rank = _CHANNEL_AXES[self.data_format], inputs.shape.ndims
-        pool = tensordot(math.square(inputs), self.gamma, [[axis % rank], [0]]) + self.beta
-        if axis == 1:
-            pool = array.transpose(pool, [0, rank - 1, *range(1, rank - 1)])
-        norm = math.sqrt(pool)
+        norm = math.sqrt(self._pooled(inputs))
         outputs = inputs * norm if self.inverse else inputs / norm
         outputs.set_shape(inputs.shape)
         return outputs
+
+    def _pooled(self, inputs: Tensor) -> Tensor:
+        """At every place, the weighted sums of the squares of its channels."""
+        first, dims = self.data_format == "channels_first", inputs.shape.ndims - 2
+        format = _FORMATS[dims]
+        format = "NC" + format[1:-1] if first else format
+        kernel = array.reshape(self.gamma, [1] * dims + self.gamma.shape.as_list())
+        sums = convolution(math.square(inputs), kernel, "VALID", data_format=format)
+        if not first:
+            return bias_add(sums, self.beta)
+        if dims == 1:
+            biased = bias_add(array.expand_dims(sums, 2), self.beta, data_format="NCHW")
+            return array.squeeze(biased, [2])
+        if dims == 2:
+            return bias_add(sums, self.beta, data_format="NCHW")
+        return sums + array.reshape(self.beta, [-1] + [1] * dims)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The shape of its inputs."""

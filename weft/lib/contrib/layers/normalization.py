@@ -27,12 +27,13 @@ def _parameters(
     initializers: dict[str, Any] | None,
     collections: Any,
     trainable: bool,
+    wide: list[int] | None = None,
 ) -> tuple[Any, Any]:
-    """beta and gamma, None where not asked for."""
+    """beta and gamma, None where not asked for; with `wide`, in that shape."""
     initial = {**_INITIAL, **(initializers or {})}
 
     def variable(name: str) -> Any:
-        return model_variable(
+        made = model_variable(
             name,
             shape=shape,
             dtype=dtype,
@@ -40,6 +41,7 @@ def _parameters(
             collections=utils.get_variable_collections(collections, name),
             trainable=trainable,
         )
+        return made if wide is None else array.reshape(made, wide)
 
     return variable("beta") if center else None, variable("gamma") if scale else None
 
@@ -144,6 +146,7 @@ def instance_norm(
         shape = inputs.shape[axis : axis + 1]
         if not shape.is_fully_defined():
             raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
+        first = data_format == "NCHW"
         beta, gamma = _parameters(
             shape,
             inputs.dtype.base_dtype,
@@ -152,10 +155,8 @@ def instance_norm(
             param_initializers,
             variables_collections,
             trainable,
+            wide=[1, *shape.as_list(), *[1] * (rank - 2)] if first else None,
         )
-        if data_format == "NCHW":
-            wide = [1, *shape.as_list(), *[1] * (rank - 2)]
-            beta, gamma = (None if v is None else array.reshape(v, wide) for v in (beta, gamma))
         axes = [i for i in range(1, rank) if i != axis]
         mean, variance = nn_moments.moments(inputs, axes, keep_dims=True)
         outputs = nn_moments.batch_normalization(
@@ -193,8 +194,8 @@ def group_norm(
     sizes = _sizes(inputs)
     split = [*sizes[:axis], groups, channels // groups, *sizes[axis + 1 :]]
     wide = [1] * axis + [groups, channels // groups] + [1] * (rank - axis - 1)
+    x = array.reshape(inputs, split)
     with vs.variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as opened:
-        x = array.reshape(inputs, split)
         beta, gamma = _parameters(
             [channels],
             x.dtype.base_dtype,
@@ -203,6 +204,7 @@ def group_norm(
             param_initializers,
             variables_collections,
             trainable,
+            wide,
         )
         axes = [axis + 1, *(a + 1 if a > axis else a for a in reduced)]
         if mean_close_to_zero:
@@ -213,20 +215,16 @@ def group_norm(
         gain = math.rsqrt(variance + epsilon)
         offset = -mean * gain
         if gamma is not None:
-            gamma = array.reshape(gamma, wide)
             gain, offset = gain * gamma, offset * gamma
         if beta is not None:
-            offset = offset + array.reshape(beta, wide)
+            offset = offset + beta
         outputs = array.reshape(x * gain + offset, sizes)
         return utils.finished(outputs, opened.name, outputs_collections, activation_fn)
 
 
 def _sizes(inputs: Tensor) -> list[Any]:
     """The size of each axis: a number where known, a tensor elsewhere."""
-    dims = inputs.shape.as_list()
-    if None not in dims:
-        return dims
-    now = array.shape(inputs)
+    dims, now = inputs.shape.as_list(), array.shape(inputs)
     return [now[i] if size is None else size for i, size in enumerate(dims)]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from weft.autodiff.custom_gradient import custom_gradient
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
+from weft.graph.operation import Operation
 from weft.ops.array import array
+from weft.ops.functions.defun import Defun
 from weft.ops.state import variable_scope as vs
 
 
@@ -58,11 +59,11 @@ def _in_turn(
         return outputs
 
 
+def _multiplied(op: Operation, grad: Tensor) -> list[Any]:
+    return [grad * op.inputs[1], None]
+
+
+@Defun(python_grad_func=_multiplied, shape_func=lambda op: [op.inputs[0].shape])
 def scale_gradient(inputs: Any, gradient_multiplier: Any) -> Tensor:
     """`inputs` themselves, whose gradient is multiplied on the way back."""
-
-    @custom_gradient
-    def passed(x: Tensor) -> Any:
-        return array.identity(x), lambda grad: grad * gradient_multiplier
-
-    return passed(convert_to_tensor(inputs))
+    return array.identity(inputs)

@@ -202,11 +202,8 @@ class Flatten(Layer):
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = array.transpose(inputs, perm=[0, *range(2, rank), 1])
-        dims = inputs.shape.as_list()
-        if None not in dims[1:]:
-            outputs = array.reshape(inputs, (-1, int(np.prod(dims[1:]))))
-        else:
-            outputs = array.reshape(inputs, (dims[0] or array.shape(inputs)[0], -1))
+        batch = inputs.shape.as_list()[0] or array.shape(inputs)[0]
+        outputs = array.reshape(inputs, (batch, -1))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
