@@ -53,7 +53,7 @@ def _prepare_memory(memory: Any, lengths: Any, check_inner_dims_defined: bool) -
 
     def masked(m: Tensor) -> Tensor:
         rank = array_shape.rank(m) if m.shape.ndims is None else m.shape.ndims
-        ones = array_fill.ones([rank - 2], dtype=dtypes.int32)
+        ones = array_fill.ones(rank - 2, dtype=dtypes.int32)
         return m * array_shape.reshape(mask, array_join.concat((array_shape.shape(mask), ones), 0))
 
     return nest.map_structure(masked, memory)
@@ -169,12 +169,13 @@ def luong_score(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
 def bahdanau_score(query: Tensor, keys: Tensor, units: int, dtype: Any, normalize: bool) -> Tensor:
     """The sum over v * tanh(key + query); with `normalize`, v has a learned length."""
     v = vs.get_variable("attention_v", [units], dtype=dtype)
-    query = array_shape.expand_dims(query, 1)
     if not normalize:
-        return reduce.reduce_sum(v * unary.tanh(keys + query), [2])
+        seen = keys + array_shape.expand_dims(query, 1)
+        return reduce.reduce_sum(v * unary.tanh(seen), [2])
     start = constant_initializer(_math.sqrt(1.0 / units))
     g = vs.get_variable("attention_g", dtype=dtype, initializer=start, shape=())
     b = vs.get_variable("attention_b", [units], dtype=dtype, initializer=zeros_initializer())
+    query = array_shape.expand_dims(query, 1)
     normed = g * v * unary.rsqrt(reduce.reduce_sum(unary.square(v)))
     return reduce.reduce_sum(normed * unary.tanh(keys + query + b), [2])
 

@@ -51,8 +51,8 @@ def _attend_recursively(p: Tensor, previous: Tensor) -> Tensor:
 
 def _attend_in_parallel(p: Tensor, previous: Tensor) -> Tensor:
     passed = safe_cumprod(1 - p, axis=1, exclusive=True)
-    share = previous / clip.clip_by_value(passed, 1e-10, 1.0)
-    return p * passed * cumulative.cumsum(share, 1)
+    moved = p * passed
+    return moved * cumulative.cumsum(previous / clip.clip_by_value(passed, 1e-10, 1.0), 1)
 
 
 def _attend_hard(p: Tensor, previous: Tensor) -> Tensor:

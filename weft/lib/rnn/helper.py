@@ -17,6 +17,7 @@ from weft.ops.array import repeat as array_repeat
 from weft.ops.array import shape as array_shape
 from weft.ops.control.cond import cond
 from weft.ops.lists.tensor_array import TensorArray
+from weft.ops.array.pad import pad
 from weft.ops.math import arg_extremes, casts, elementwise, reduce
 from weft.ops.math.math import sigmoid
 from weft.ops.nn.embedding import embedding_lookup
@@ -29,13 +30,22 @@ def _sampled(draw: Callable[..., Tensor], sample_shape: Any, dtype: Any) -> Tens
     `draw` is given their number, and a function that puts this number before other sizes.
     """
     with name_scope("call_sampler"):
-        shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-        shape = array_shape.reshape(shape, [-1])
+        shape = _at_least_a_vector(
+            convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
+        )
         count = reduce.reduce_prod(shape)
         drawn = draw(count, lambda sizes: array_join.concat([[count], sizes], 0))
         samples = casts.cast(drawn, dtype)
         rest = array_shape.shape(samples)[1:]
         return array_shape.reshape(samples, array_join.concat([shape, rest], 0))
+
+
+def _at_least_a_vector(sizes: Tensor) -> Tensor:
+    """`sizes`, one number as a list of one."""
+    missing = casts.cast(elementwise.equal(array_shape.rank(sizes), 0), dtypes.int32)
+    return array_shape.reshape(
+        sizes, pad(array_shape.shape(sizes), [[missing, 0]], constant_values=1)
+    )
 
 
 def bernoulli_sample(
@@ -48,9 +58,10 @@ def bernoulli_sample(
     """Ones with the given probabilities."""
     make, given = (sigmoid, logits) if probs is None else (convert_to_tensor, probs)
     limit = make(given, name="probs")
+    each = array_shape.shape(limit)
 
     def draw(_: Any, after_count: Callable[[Any], Tensor]) -> Tensor:
-        sizes = after_count(array_shape.shape(limit))
+        sizes = after_count(each)
         return random.random_uniform(sizes, dtype=limit.dtype, seed=seed) < limit
 
     return _sampled(draw, sample_shape, dtype)
@@ -61,14 +72,14 @@ def categorical_sample(
 ) -> Tensor:
     """Class numbers drawn with the probabilities that `logits` give."""
     logits = convert_to_tensor(logits, name="logits")
-    sizes = array_shape.shape(logits)
+    classes, outer = array_shape.shape(logits)[-1], array_shape.shape(logits)[:-1]
 
     def draw(count: Any, after_count: Callable[[Any], Tensor]) -> Tensor:
-        rows = logits if logits.shape.ndims == 2 else array_shape.reshape(logits, [-1, sizes[-1]])
+        rows = logits if logits.shape.ndims == 2 else array_shape.reshape(logits, [-1, classes])
         drawn_as = dtypes.int64 if logits.dtype.size > 4 else dtypes.int32
         draws = random.multinomial(rows, count, seed=seed, output_dtype=drawn_as)
-        shape = after_count(sizes[:-1])
-        return array_shape.reshape(array_shape.transpose(draws), shape)
+        turned = array_shape.transpose(draws)
+        return array_shape.reshape(turned, after_count(outer))
 
     return _sampled(draw, sample_shape, dtype)
 

@@ -59,8 +59,10 @@ def attention_decoder(
                 raise ValueError(f"Could not infer input size from input: {now.name}")
             joined = [casts.cast(each, dtype) for each in [now, *attended]]
             cell_output, state = cell(Linear(joined, depth, True)(joined), state)
-            again = True if not outputs and initial_state_attention else None
-            with vs.variable_scope(vs.get_variable_scope(), reuse=again):
+            if not outputs and initial_state_attention:
+                with vs.variable_scope(vs.get_variable_scope(), reuse=True):
+                    attended = attend(state)
+            else:
                 attended = attend(state)
             with vs.variable_scope("AttnOutputProjection"):
                 joined = [casts.cast(cell_output, dtype), *attended]
@@ -127,7 +129,7 @@ def embedding_attention_decoder(
             update_embedding_for_previous,
         )
         return attention_decoder(
-            inputs,
+            list(inputs),
             initial_state,
             attention_states,
             cell,

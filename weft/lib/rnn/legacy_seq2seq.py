@@ -50,11 +50,14 @@ def check_projection(
 
 def look_up(
     inputs: Any, table_shape: list[int], feed_previous: bool, projection: Any, update: bool
-) -> tuple[list[Tensor], Callable[[Any, int], Tensor] | None]:
-    """Embeddings of the inputs of a decoder, and the function that makes them of its outputs."""
+) -> tuple[Iterator[Tensor], Callable[[Any, int], Tensor] | None]:
+    """Embeddings of the inputs of a decoder, and the function that makes them of its outputs.
+
+    Each is looked up when it is asked for.
+    """
     table = vs.get_variable("embedding", table_shape)
     function = loop_function_of(feed_previous, table, projection, update)
-    return [embedding_lookup(table, each) for each in inputs], function
+    return (embedding_lookup(table, each) for each in inputs), function
 
 
 def in_turn(
@@ -64,14 +67,14 @@ def in_turn(
 
     From the second step on its variables are used again.
     """
-    given = list(inputs)
-    yield from given[:1]
-    for step, now in enumerate(given[1:], 1):
-        vs.get_variable_scope().reuse_variables()
-        yield now if loop_function is None else _fed_back(loop_function, outputs[-1], step)
+    for step, now in enumerate(inputs):
+        if step:
+            vs.get_variable_scope().reuse_variables()
+        fed = step and loop_function is not None
+        yield _fed_back(loop_function, outputs[-1], step) if fed else now
 
 
-def _fed_back(loop_function: Callable[..., Any], output: Any, step: int) -> Any:
+def _fed_back(loop_function: Any, output: Any, step: int) -> Any:
     with vs.variable_scope("loop_function", reuse=True):
         return loop_function(output, step)
 

@@ -27,16 +27,25 @@ from weft.ops.control.cond import cond
 from weft.ops.math import casts, elementwise, reduce, unary
 
 
-def _replace_rows(base: Tensor, chosen: Tensor, new_rows: Callable[[Tensor], Tensor]) -> Tensor:
-    """`base` with the rows that are `chosen` replaced by those made for their indices."""
+def _replace_rows(
+    base: Tensor,
+    chosen: Tensor,
+    kept: Callable[[Tensor], Tensor],
+    values: Any,
+    make: Callable[[Tensor, Tensor], Tensor],
+) -> Tensor:
+    """`base` with the rows that are `chosen` replaced by what `make` makes of them.
+
+    It is given these rows of `values`, and their indices; `kept` of the mask holds for the others.
+    """
 
     def where_true(mask: Tensor) -> Tensor:
         return casts.cast(select.where(mask), dtypes.int32)
 
-    taken, kept = where_true(chosen), where_true(unary.logical_not(chosen))
-    shape = array_shape.shape(base)
-    new = scatter.scatter_nd(taken, new_rows(taken), shape)
-    return new + scatter.scatter_nd(kept, gather.gather_nd(base, kept), shape)
+    taken, left = where_true(chosen), where_true(kept(chosen))
+    picked, unchanged = gather.gather_nd(values, taken), gather.gather_nd(base, left)
+    new, shape = make(picked, taken), array_shape.shape(base)
+    return scatter.scatter_nd(taken, new, shape) + scatter.scatter_nd(left, unchanged, shape)
 
 
 class _Scheduled(TrainingHelper):
@@ -96,7 +105,9 @@ class ScheduledEmbeddingTrainingHelper(_Scheduled):
                 return _replace_rows(
                     base,
                     sample_ids > -1,
-                    lambda rows: self._embedding_fn(gather.gather_nd(sample_ids, rows)),
+                    lambda _: sample_ids <= -1,
+                    sample_ids,
+                    lambda drawn, _: self._embedding_fn(drawn),
                 )
 
             return finished, while_any_runs(finished, base, sampled), state
@@ -155,13 +166,13 @@ class ScheduledOutputTrainingHelper(_Scheduled):
                 if make is None:
                     return select.where(chosen, self._with_auxiliary(time, outputs), base)
 
-                def made_of(rows: Tensor) -> Tensor:
+                def made_of(before: Tensor, rows: Tensor) -> Tensor:
                     def choose(values: Any) -> Tensor:
                         return gather.gather_nd(values, rows)
 
-                    return self._with_auxiliary(time, make(choose(outputs)), choose)
+                    return self._with_auxiliary(time, make(before), choose)
 
-                return _replace_rows(base, chosen, made_of)
+                return _replace_rows(base, chosen, unary.logical_not, outputs, made_of)
 
             nothing = elementwise.logical_or(
                 reduce.reduce_all(finished), unary.logical_not(reduce.reduce_any(chosen))

@@ -112,7 +112,7 @@ class GDN(Layer):
 
     def _pooled(self, inputs: Tensor) -> Tensor:
         """At every place, the weighted sums of the squares of its channels."""
-        first, dims = self.data_format == "channels_first", inputs.shape.ndims - 2
+        first, dims = self.data_format == "channels_first", len(inputs.dims or ()) - 2
         format = _FORMATS[dims]
         format = "NC" + format[1:-1] if first else format
         kernel = array.reshape(self.gamma, [1] * dims + self.gamma.shape.as_list())
