@@ -315,9 +315,9 @@ def test_beam_search_with_attention() -> None:
         length_penalty_weight=0.6, coverage_penalty_weight=0.1,
     )  # fmt: skip
     outputs, state, lengths = seq2seq.dynamic_decode(decoder, maximum_iterations=4)
-    ids, history, lengths = run(
-        (outputs.predicted_ids, state.cell_state.alignment_history, lengths)
-    )
+    # Elements of a known shape are left as they are, in an array, as TensorFlow 1.15 does.
+    history = state.cell_state.alignment_history.stack()
+    ids, history, lengths = run((outputs.predicted_ids, history, lengths))
     assert ids.shape == (BATCH, lengths.max(), width)
     assert history.shape == (lengths.max(), BATCH * width, TIME)
 

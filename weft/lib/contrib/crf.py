@@ -13,11 +13,13 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.shapes import dimension_value
+from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.lib.rnn.cells import RNNCell
 from weft.lib.rnn.dynamic import dynamic_rnn
 from weft.ops.array import array, gather
 from weft.ops.array import one_hot_search as select
+from weft.ops.array.slicing import slice
 from weft.ops.control.cond import smart_cond
 from weft.ops.math import casts, math, reduce, sequence
 from weft.ops.math.arg_extremes import argmax
@@ -35,11 +37,15 @@ def _none_where_empty(values: Tensor, sequence_lengths: Any) -> Tensor:
 
 
 def _first(inputs: Tensor) -> Tensor:
-    return array.squeeze(inputs[:, :1], [1])
+    return array.squeeze(slice(inputs, [0, 0, 0], [-1, 1, -1]), [1])
 
 
-def _transition_counts(sequence_lengths: Tensor) -> Tensor:
-    return math.maximum(casts.cast(0, sequence_lengths.dtype), sequence_lengths - 1)
+def _all_but_first(inputs: Tensor) -> Tensor:
+    return slice(inputs, [0, 1, 0], [-1, -1, -1])
+
+
+def _transition_counts(sequence_lengths: Any) -> Tensor:
+    return math.maximum(constant(0, sequence_lengths.dtype), sequence_lengths - 1)
 
 
 # ---- scores --------------------------------------------------------------------------------------
@@ -54,8 +60,8 @@ def crf_sequence_score(
         kind = tag_indices.dtype
         count = array.shape(inputs, out_type=kind)[0]
         rows = array.reshape(sequence.range(count, dtype=kind), [-1, 1])
-        places = array.concat([rows, tag_indices], 1)
         scores = array.squeeze(inputs, [1])
+        places = array.concat([rows, tag_indices], 1)
         return _none_where_empty(gather.gather_nd(scores, places), sequence_lengths)
 
     def more() -> Tensor:
@@ -86,9 +92,10 @@ def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> 
         return _none_where_empty(reduce.reduce_logsumexp(first, [1]), sequence_lengths)
 
     def more() -> Tensor:
+        rest = _all_but_first(inputs)
         _, alphas = dynamic_rnn(
             CrfForwardRnnCell(transition_params),
-            inputs[:, 1:],
+            rest,
             sequence_length=_transition_counts(sequence_lengths),
             initial_state=first,
             dtype=dtypes.float32,
@@ -111,22 +118,24 @@ def crf_log_likelihood(
 
 def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Tensor:
     """The sum of the scores of the given tags by themselves."""
-    shape = array.shape(inputs)
-    batch, steps, tags = shape[0], shape[1], shape[2]
+    batch, steps, tags = (array.shape(inputs)[axis] for axis in range(3))
+    flat = array.reshape(inputs, [-1])
     offsets = array.expand_dims(sequence.range(batch) * steps * tags, 1)
     offsets += array.expand_dims(sequence.range(steps) * tags, 0)
     places = array.reshape(casts.cast(offsets, tag_indices.dtype) + tag_indices, [-1])
-    scores = gather.gather(array.reshape(inputs, [-1]), places)
-    scores = array.reshape(scores, [batch, steps])
+    scores = array.reshape(gather.gather(flat, places), [batch, steps])
     return reduce.reduce_sum(scores * _mask(tag_indices, sequence_lengths), 1)
 
 
 def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:
     """The sum of the scores of the transitions between the given tags."""
     tags = dimension_value(transition_params.get_shape()[0])
-    places = tag_indices[:, :-1] * tags + tag_indices[:, 1:]
+    count = array.shape(tag_indices)[1] - 1
+    origins, ends = (slice(tag_indices, [0, at], [-1, count]) for at in range(2))
+    places = origins * tags + ends
     scores = gather.gather(array.reshape(transition_params, [-1]), places)
-    return reduce.reduce_sum(scores * _mask(tag_indices, sequence_lengths)[:, 1:], 1)
+    mask = slice(_mask(tag_indices, sequence_lengths), [0, 1], [-1, -1])
+    return reduce.reduce_sum(scores * mask, 1)
 
 
 def _mask(tag_indices: Any, sequence_lengths: Any) -> Tensor:
@@ -183,8 +192,8 @@ class CrfDecodeForwardRnnCell(_TransitionCell):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         reached = self._transitions(state)
-        ways = casts.cast(argmax(reached, 1), dtypes.int32)
-        return ways, inputs + reduce.reduce_max(reached, [1])
+        best = inputs + reduce.reduce_max(reached, [1])
+        return casts.cast(argmax(reached, 1), dtypes.int32), best
 
 
 class CrfDecodeBackwardRnnCell(RNNCell):
@@ -203,8 +212,9 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         return 1
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        tags = array.squeeze(state, axis=[1])
         rows = sequence.range(array.shape(inputs)[0])
-        places = array.stack([rows, array.squeeze(state, axis=[1])], axis=1)
+        places = array.stack([rows, tags], axis=1)
         tags = array.expand_dims(gather.gather_nd(inputs, places), axis=-1)
         return tags, tags
 
@@ -216,16 +226,18 @@ def crf_decode(
 
     def one_step() -> tuple[Tensor, Tensor]:
         scores = array.squeeze(potentials, [1])
-        tags = casts.cast(array.expand_dims(argmax(scores, 1), 1), dtypes.int32)
-        return tags, reduce.reduce_max(scores, 1)
+        tags, best = array.expand_dims(argmax(scores, 1), 1), reduce.reduce_max(scores, 1)
+        return casts.cast(tags, dtypes.int32), best
 
     def more() -> tuple[Tensor, Tensor]:
+        cell = CrfDecodeForwardRnnCell(transition_params)
+        first, rest = _first(potentials), _all_but_first(potentials)
         counts = _transition_counts(sequence_length)
         ways, last = dynamic_rnn(
-            CrfDecodeForwardRnnCell(transition_params),
-            potentials[:, 1:],
+            cell,
+            rest,
             sequence_length=counts,
-            initial_state=_first(potentials),
+            initial_state=first,
             dtype=dtypes.int32,
         )
         ways = array.reverse_sequence(ways, counts, seq_dim=1)

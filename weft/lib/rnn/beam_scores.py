@@ -46,26 +46,27 @@ def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
 
 def gather_tree_from_array(t: Any, parent_ids: Tensor, sequence_length: Any) -> Tensor:
     """Elements of [time, batch, beam, ...] put in the order of the beams they ended up in."""
-    static, dynamic = parent_ids.shape.as_list(), array_shape.shape(parent_ids)
-    times, batch, width = (known or dynamic[i] for i, known in enumerate(static))
-    beams = array_repeat.tile(
-        array_shape.reshape(sequence.range(width), [1, 1, -1]), [times, batch, 1]
-    )
+    sizes = enumerate(parent_ids.shape.as_list())
+    times, batch, width = (known or array_shape.shape(parent_ids)[i] for i, known in sizes)
+    beams = array_shape.expand_dims(array_shape.expand_dims(sequence.range(width), 0), 0)
+    beams = array_repeat.tile(beams, [times, batch, 1])
     longest = casts.cast(reduce.reduce_max(sequence_length, axis=1), dtypes.int32)
     ordered = gather_tree(beams, parent_ids, longest, width + 1)
     inside = array_shape.transpose(
         select.sequence_mask(sequence_length, maxlen=times), perm=[2, 0, 1]
     )
     ordered = select.where(inside, x=ordered, y=beams)
-    time_index = array_repeat.tile(
-        array_shape.reshape(sequence.range(times), [-1, 1, 1]), [1, batch, width]
-    )
-    batch_index = array_repeat.tile(
-        array_shape.reshape(sequence.range(batch), [1, -1, 1]), [times, 1, width]
-    )
+
+    def numbers(count: Any, repeats: list[Any]) -> Tensor:
+        column = array_shape.reshape(sequence.range(count), [-1, 1, 1])
+        return array_repeat.tile(column, repeats)
+
+    time_index = numbers(times, [1, batch, width])
+    batch_index = array_shape.transpose(numbers(batch, [1, times, width]), perm=[1, 0, 2])
     indices = array_join.stack([time_index, batch_index, ordered], -1)
+    shape = array_shape.shape(t)
     rows = array_shape.reshape(t, [times, batch, width, -1])
-    return array_shape.reshape(gather.gather_nd(rows, indices), array_shape.shape(t))
+    return array_shape.reshape(gather.gather_nd(rows, indices), shape)
 
 
 def check_rank(t: Any) -> None:
@@ -169,13 +170,9 @@ def _for_each_beam(row: Tensor, beams: Tensor) -> Tensor:
 
 def mask_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
     """Finished beams go on with the end token only, at no cost."""
-    words = array_shape.shape(probs)[2]
-    ended = _for_each_beam(zero_at(end_token, words, probs.dtype.min, probs.dtype), finished)
+    words, dtype = array_shape.shape(probs)[2], probs.dtype
+    sure = convert_to_tensor(0.0, dtype=dtype)
+    row = select.one_hot(end_token, words, on_value=sure, off_value=dtype.min, dtype=dtype)
+    ended = _for_each_beam(row, finished)
     mask = array_repeat.tile(array_shape.expand_dims(finished, 2), [1, 1, words])
     return select.where(mask, ended, probs)
-
-
-def zero_at(index: Any, depth: Any, elsewhere: Any, dtype: Any) -> Tensor:
-    """Rows of the logarithm of a probability of 1: zero at `index`, low `elsewhere`."""
-    on, off = (convert_to_tensor(value, dtype=dtype) for value in (0.0, elsewhere))
-    return select.one_hot(index, depth, on_value=on, off_value=off, dtype=dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from weft.core import dtypes, nest
 from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.platform import tf_logging
@@ -22,7 +23,6 @@ from weft.lib.rnn.beam_scores import (
     gather_tree_from_array,
     get_scores,
     mask_probs,
-    zero_at,
 )
 from weft.lib.rnn.cells import assert_like_rnncell, size_of
 from weft.lib.rnn.decoder import Decoder
@@ -36,7 +36,6 @@ from weft.ops.array import shape as array_shape
 from weft.ops.control.control import Assert
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import casts, elementwise, reduce, unary
-from weft.ops.math.math import floordiv
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn.gather_tree import gather_tree
 
@@ -119,7 +118,8 @@ class BeamSearchDecoder(Decoder):
     def initialize(self, name: str | None = None) -> Any:
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         first = array_fill.zeros([self._batch_size], dtype=dtypes.int32)
-        log_probs = zero_at(first, self._beam_width, -np.inf, dtype)
+        sure, never = (convert_to_tensor(value, dtype=dtype) for value in (0.0, -np.inf))
+        log_probs = select.one_hot(first, self._beam_width, sure, never, dtype=dtype)
         attended = attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
         state = BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
@@ -151,10 +151,9 @@ class BeamSearchDecoder(Decoder):
         return None if known is None else int(known)
 
     def _merge_batch_beams(self, t: Any, size: Any) -> Tensor:
-        merged = array_shape.reshape(
-            t,
-            array_join.concat(([self._batch_size * self._beam_width], array_shape.shape(t)[2:]), 0),
-        )
+        now = array_shape.shape(t)
+        beams = self._batch_size * self._beam_width
+        merged = array_shape.reshape(t, array_join.concat(([beams], now[2:]), 0))
         batch = self._static_batch()
         rows = None if batch is None else batch * self._beam_width
         merged.set_shape(TensorShape([rows]).concatenate(static_shape(size)))
@@ -209,8 +208,9 @@ class BeamSearchDecoder(Decoder):
         batch, width = self._static_batch(), self._beam_width
         dims = shape.as_list()
         if batch is not None and dims[0] is not None:
-            apart = len(dims) >= 2 and dims[:2] == [batch, width]
-            if dims[0] != batch * width and not apart:
+            # Elements whose second size is known would need to be both joined and apart.
+            apart = dims[1:2] in ([], [None]) or dims[:2] == [batch, width]
+            if dims[0] != batch * width or not apart:
                 tf_logging.warn(
                     "TensorArray reordering expects elements to be reshapable to %s which is "
                     "incompatible with the current shape %s. Consider setting "
@@ -253,8 +253,8 @@ class BeamSearchDecoder(Decoder):
         added = select.one_hot(
             array_fill.fill([batch, width], self._end_token),
             depth=words,
-            on_value=np.int64(0),
-            off_value=np.int64(1),
+            on_value=casts.to_int64(0),
+            off_value=casts.to_int64(1),
             dtype=dtypes.int64,
         ) * array_shape.expand_dims(casts.cast(going, dtypes.int64), 2)
         lengths = added + array_shape.expand_dims(state.lengths, 2)
@@ -270,12 +270,14 @@ class BeamSearchDecoder(Decoder):
             state.finished,
             attended,
         )
-        best, index = nn_impl.top_k(array_shape.reshape(scores, [batch, -1]), k=width)
+        flat_scores = array_shape.reshape(scores, [batch, -1])
+        kept_beams = convert_to_tensor(width, dtypes.int32, name="beam_width")
+        best, index = nn_impl.top_k(flat_scores, k=kept_beams)
         for each in (best, index):
             each.set_shape([self._static_batch(), width])
         chosen = gather_beams(index, total, batch, width * words, [-1], name="next_beam_probs")
         ids = casts.cast(elementwise.mod(index, words, name="next_beam_word_ids"), dtypes.int32)
-        parents = casts.cast(floordiv(index, words), dtypes.int32, name="next_beam_parent_ids")
+        parents = casts.cast(index / words, dtypes.int32, name="next_beam_parent_ids")
 
         def of_parents(values: Any, flat: list[Any], name: str | None = None) -> Tensor:
             return gather_beams(parents, values, batch, width, flat, name)
@@ -285,22 +287,24 @@ class BeamSearchDecoder(Decoder):
             was_finished, elementwise.equal(ids, self._end_token), name="next_beam_finished"
         )
         grown = casts.cast(unary.logical_not(was_finished), dtypes.int64)
-        rows = [batch * width, -1]
+        lengths = of_parents(state.lengths, [-1]) + grown
+        if attended is not None:
+            rows = [batch * width, -1]
+            attended = of_parents(attended, rows, "next_accumulated_attention_probs")
 
         def kept(values: Any) -> Any:
+            rows = [batch * width, -1]
             if isinstance(values, TensorArray):
                 return values
             check_rank(values)
-            return of_parents(values, rows) if values.shape.ndims >= len(rows) else values
+            return of_parents(values, rows) if values.shape.ndims > 1 else values
 
         next_state = BeamSearchDecoderState(
             cell_state=nest.map_structure(kept, next_cell_state),
             log_probs=chosen,
-            lengths=of_parents(state.lengths, [-1]) + grown,
+            lengths=lengths,
             finished=finished,
-            accumulated_attention_probs=()
-            if attended is None
-            else of_parents(attended, rows, "next_accumulated_attention_probs"),
+            accumulated_attention_probs=() if attended is None else attended,
         )
         return BeamSearchDecoderOutput(best, ids, parents), next_state
 

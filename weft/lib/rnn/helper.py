@@ -15,9 +15,9 @@ from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import repeat as array_repeat
 from weft.ops.array import shape as array_shape
+from weft.ops.array.pad import pad
 from weft.ops.control.cond import cond
 from weft.ops.lists.tensor_array import TensorArray
-from weft.ops.array.pad import pad
 from weft.ops.math import arg_extremes, casts, elementwise, reduce
 from weft.ops.math.math import sigmoid
 from weft.ops.nn.embedding import embedding_lookup
