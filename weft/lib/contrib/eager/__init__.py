@@ -50,7 +50,7 @@ from weft.lib.platform.behavior import enable_eager_execution as enable_eager_ex
 from weft.lib.platform.behavior import executing_eagerly as executing_eagerly
 from weft.lib.train.checkpoint.checkpoint import Checkpoint as Checkpoint
 from weft.lib.train.checkpoint.objects import AutoTrackable as Checkpointable  # noqa: F401
-from weft.ops.functions.py_func import py_func as py_func
+from weft.ops.functions.py_func import py_function as py_func  # noqa: F401
 from weft.ops.functions.py_func import py_function as py_function
 from weft.ops.state.eager_store import EagerVariableStore as EagerVariableStore
 from weft.ops.state.resource_variable import ResourceVariable as Variable  # noqa: F401

@@ -19,6 +19,10 @@ from weft.lib.contrib.framework.checkpoints import assign_from_checkpoint as ass
 from weft.lib.contrib.framework.checkpoints import (
     assign_from_checkpoint_fn as assign_from_checkpoint_fn,
 )
+from weft.lib.contrib.framework.checkpoints import init_from_checkpoint as init_from_checkpoint
+from weft.lib.contrib.framework.checkpoints import list_variables as list_variables
+from weft.lib.contrib.framework.checkpoints import load_checkpoint as load_checkpoint
+from weft.lib.contrib.framework.checkpoints import load_variable as load_variable
 from weft.lib.contrib.framework.deprecation import deprecated as deprecated
 from weft.lib.contrib.framework.deprecation import deprecated_arg_values as deprecated_arg_values
 from weft.lib.contrib.framework.deprecation import deprecated_args as deprecated_args
@@ -70,10 +74,6 @@ from weft.lib.contrib.framework.variables import local_variable as local_variabl
 from weft.lib.contrib.framework.variables import model_variable as model_variable
 from weft.lib.contrib.framework.variables import variable as variable
 from weft.lib.contrib.framework.variables import zero_initializer as zero_initializer
-from weft.lib.train.checkpoint.inspection import init_from_checkpoint as init_from_checkpoint
-from weft.lib.train.checkpoint.inspection import list_variables as list_variables
-from weft.lib.train.checkpoint.inspection import load_checkpoint as load_checkpoint
-from weft.lib.train.checkpoint.inspection import load_variable as load_variable
 from weft.lib.train.checkpoint.remap import (
     load_and_remap_matrix_initializer as load_and_remap_matrix_initializer,
 )

@@ -16,6 +16,10 @@ from weft.lib.contrib.framework.arg_scope import current_arg_scope as current_ar
 from weft.lib.contrib.framework.arg_scope import has_arg_scope as has_arg_scope
 from weft.lib.contrib.framework.checkpoints import assign_from_checkpoint as assign_from_checkpoint
 from weft.lib.contrib.framework.checkpoints import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+from weft.lib.contrib.framework.checkpoints import init_from_checkpoint as init_from_checkpoint
+from weft.lib.contrib.framework.checkpoints import list_variables as list_variables
+from weft.lib.contrib.framework.checkpoints import load_checkpoint as load_checkpoint
+from weft.lib.contrib.framework.checkpoints import load_variable as load_variable
 from weft.lib.contrib.framework.deprecation import deprecated as deprecated
 from weft.lib.contrib.framework.deprecation import deprecated_arg_values as deprecated_arg_values
 from weft.lib.contrib.framework.deprecation import deprecated_args as deprecated_args
@@ -49,10 +53,6 @@ from weft.lib.contrib.framework.variables import get_variables_to_restore as get
 from weft.lib.contrib.framework.variables import global_variable as global_variable
 from weft.lib.contrib.framework.variables import local_variable as local_variable
 from weft.lib.contrib.framework.variables import zero_initializer as zero_initializer
-from weft.lib.train.checkpoint.inspection import init_from_checkpoint as init_from_checkpoint
-from weft.lib.train.checkpoint.inspection import list_variables as list_variables
-from weft.lib.train.checkpoint.inspection import load_checkpoint as load_checkpoint
-from weft.lib.train.checkpoint.inspection import load_variable as load_variable
 from weft.lib.train.checkpoint.remap import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
 from weft.lib.train.checkpoint.remap import load_embedding_initializer as load_embedding_initializer
 from weft.ops.control.case import smart_case as smart_case

@@ -7,7 +7,8 @@ from typing import Any
 
 from weft.lib.contrib.framework.variables import get_variable_full_name, placeholder_for
 from weft.lib.platform import tf_logging
-from weft.lib.train.checkpoint.reader import NewCheckpointReader
+from weft.lib.train.checkpoint import inspection
+from weft.lib.train.checkpoint.reader import CheckpointReader, NewCheckpointReader
 from weft.lib.train.checkpoint.saver import Saver
 from weft.ops.control import control
 
@@ -85,3 +86,26 @@ def _present(model_path: str, var_list: Any) -> dict[str, Any]:
         if not reader.has_tensor(name):
             tf_logging.warning(f"Variable {name} missing in checkpoint {model_path}")
     return {name: var for name, var in named.items() if reader.has_tensor(name)}
+
+
+# ---- `tf.train` has these, too, with other names of arguments ----
+
+
+def load_checkpoint(filepattern: str) -> CheckpointReader:
+    """A reader of a checkpoint, or of the latest one in a directory."""
+    return inspection.load_checkpoint(filepattern)
+
+
+def load_variable(checkpoint_dir: str, name: str) -> Any:
+    """The value of one variable in a checkpoint."""
+    return inspection.load_variable(checkpoint_dir, name)
+
+
+def list_variables(checkpoint_dir: str) -> list[tuple[str, list[int]]]:
+    """(name, shape) of every variable in a checkpoint."""
+    return inspection.list_variables(checkpoint_dir)
+
+
+def init_from_checkpoint(checkpoint_dir: str, assignment_map: dict[str, Any]) -> None:
+    """Lets variables start from what a checkpoint has for them."""
+    inspection.init_from_checkpoint(checkpoint_dir, assignment_map)

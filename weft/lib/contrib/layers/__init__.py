@@ -53,6 +53,9 @@ from weft.lib.contrib.layers.embedding_columns import (
 from weft.lib.contrib.layers.embedding_columns import (
     shared_embedding_columns as shared_embedding_columns,
 )
+from weft.lib.contrib.layers.embedding_tables import (
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)
 from weft.lib.contrib.layers.feature_column_ops import (
     check_feature_columns as check_feature_columns,
 )
@@ -146,7 +149,6 @@ from weft.lib.contrib.layers.summaries import summarize_weights as summarize_wei
 from weft.lib.contrib.layers.target_column import binary_svm_target as binary_svm_target
 from weft.lib.contrib.layers.target_column import multi_class_target as multi_class_target
 from weft.lib.contrib.layers.target_column import regression_target as regression_target
-from weft.ops.nn.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.sparse.feature_cross import (
     SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY,
 )

@@ -24,6 +24,7 @@ from weft.lib.contrib.layers.embedding_columns import embedding_column as embedd
 from weft.lib.contrib.layers.embedding_columns import one_hot_column as one_hot_column
 from weft.lib.contrib.layers.embedding_columns import scattered_embedding_column as scattered_embedding_column
 from weft.lib.contrib.layers.embedding_columns import shared_embedding_columns as shared_embedding_columns
+from weft.lib.contrib.layers.embedding_tables import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.lib.contrib.layers.feature_column_ops import check_feature_columns as check_feature_columns
 from weft.lib.contrib.layers.feature_column_ops import input_from_feature_columns as input_from_feature_columns
 from weft.lib.contrib.layers.feature_column_ops import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
@@ -72,7 +73,6 @@ from weft.lib.contrib.layers.summaries import summarize_weights as summarize_wei
 from weft.lib.contrib.layers.target_column import binary_svm_target as binary_svm_target
 from weft.lib.contrib.layers.target_column import multi_class_target as multi_class_target
 from weft.lib.contrib.layers.target_column import regression_target as regression_target
-from weft.ops.nn.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.sparse.feature_cross import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 def dense_to_sparse(tensor: _Any, eos_token: _Any = 0, outputs_collections: _Any = None, scope: _Any = None) -> _SparseTensor: ...
 def dropout(inputs: _Any, keep_prob: _Any = 0.5, noise_shape: _Any = None, is_training: _Any = True, outputs_collections: _Any = None, scope: _Any = None, seed: _builtins.int | None = None) -> _Tensor: ...

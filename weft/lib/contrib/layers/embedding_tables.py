@@ -10,6 +10,7 @@ from weft.lib.contrib.framework.variables import model_variable
 from weft.lib.contrib.layers.column_base import DeepArguments, inner_flatten
 from weft.lib.contrib.layers.scattered import scattered_embedding_lookup_sparse
 from weft.lib.feature_column.embedding import load_table
+from weft.lib.platform import tf_logging as logging
 from weft.ops.nn import embedding_safe
 from weft.ops.state.partitioned_variable import PartitionedVariable
 
@@ -43,6 +44,25 @@ def embeddings(
         name=column.name + "weights",
         max_norm=args.max_norm,
     )
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: str | None = None,
+    default_id: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: Any = None,
+) -> Tensor:
+    """`tf.nn.safe_embedding_lookup_sparse`, which warns where no combiner is named."""
+    given = {**locals(), "combiner": combiner or "mean"}
+    if combiner is None:
+        logging.warn(
+            'The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.'
+        )
+    return embedding_safe.safe_embedding_lookup_sparse(**given)
 
 
 def parts(variable: Any) -> list[Any]:

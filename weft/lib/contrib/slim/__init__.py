@@ -73,6 +73,7 @@ from weft.lib.contrib.layers.convolutions import convolution3d as convolution3d
 from weft.lib.contrib.layers.convolutions import convolution3d_transpose as convolution3d_transpose
 from weft.lib.contrib.layers.convolutions import separable_conv2d as separable_conv2d
 from weft.lib.contrib.layers.convolutions import separable_convolution2d as separable_convolution2d
+from weft.lib.contrib.layers.crossed_columns import crossed_column as crossed_column
 from weft.lib.contrib.layers.dense import bias_add as bias_add
 from weft.lib.contrib.layers.dense import bow_encoder as bow_encoder
 from weft.lib.contrib.layers.dense import elu as elu
@@ -85,6 +86,52 @@ from weft.lib.contrib.layers.dense import legacy_relu as legacy_relu
 from weft.lib.contrib.layers.dense import linear as linear
 from weft.lib.contrib.layers.dense import relu as relu
 from weft.lib.contrib.layers.dense import relu6 as relu6
+from weft.lib.contrib.layers.dense_columns import bucketized_column as bucketized_column
+from weft.lib.contrib.layers.dense_columns import real_valued_column as real_valued_column
+from weft.lib.contrib.layers.embedding_columns import embedding_column as embedding_column
+from weft.lib.contrib.layers.embedding_columns import one_hot_column as one_hot_column
+from weft.lib.contrib.layers.embedding_columns import (
+    scattered_embedding_column as scattered_embedding_column,
+)
+from weft.lib.contrib.layers.embedding_columns import (
+    shared_embedding_columns as shared_embedding_columns,
+)
+from weft.lib.contrib.layers.embedding_tables import (
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)
+from weft.lib.contrib.layers.feature_column_ops import (
+    check_feature_columns as check_feature_columns,
+)
+from weft.lib.contrib.layers.feature_column_ops import (
+    input_from_feature_columns as input_from_feature_columns,
+)
+from weft.lib.contrib.layers.feature_column_ops import (
+    joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns,
+)
+from weft.lib.contrib.layers.feature_column_ops import (
+    sequence_input_from_feature_columns as sequence_input_from_feature_columns,
+)
+from weft.lib.contrib.layers.feature_column_ops import (
+    weighted_sum_from_feature_columns as weighted_sum_from_feature_columns,
+)
+from weft.lib.contrib.layers.feature_parsing import (
+    create_feature_spec_for_parsing as create_feature_spec_for_parsing,
+)
+from weft.lib.contrib.layers.feature_parsing import (
+    infer_real_valued_columns as infer_real_valued_columns,
+)
+from weft.lib.contrib.layers.feature_parsing import (
+    make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features,
+)
+from weft.lib.contrib.layers.feature_parsing import (
+    parse_feature_columns_from_examples as parse_feature_columns_from_examples,
+)
+from weft.lib.contrib.layers.feature_parsing import (
+    parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples,
+)
+from weft.lib.contrib.layers.feature_parsing import transform_features as transform_features
+from weft.lib.contrib.layers.gdn import GDN as GDN
+from weft.lib.contrib.layers.gdn import gdn as gdn
 from weft.lib.contrib.layers.initializers import (
     variance_scaling_initializer as variance_scaling_initializer,
 )
@@ -104,11 +151,33 @@ from weft.lib.contrib.layers.pooling import avg_pool3d as avg_pool3d
 from weft.lib.contrib.layers.pooling import max_pool2d as max_pool2d
 from weft.lib.contrib.layers.pooling import max_pool3d as max_pool3d
 from weft.lib.contrib.layers.pooling import pool as pool
+from weft.lib.contrib.layers.recompute import recompute_grad as recompute_grad
 from weft.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
 from weft.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from weft.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
 from weft.lib.contrib.layers.regularizers import l2_regularizer as l2_regularizer
 from weft.lib.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+from weft.lib.contrib.layers.reversible import RevBlock as RevBlock
+from weft.lib.contrib.layers.reversible import rev_block as rev_block
+from weft.lib.contrib.layers.scattered import (
+    scattered_embedding_lookup as scattered_embedding_lookup,
+)
+from weft.lib.contrib.layers.scattered import (
+    scattered_embedding_lookup_sparse as scattered_embedding_lookup_sparse,
+)
+from weft.lib.contrib.layers.sparse_columns import (
+    sparse_column_with_hash_bucket as sparse_column_with_hash_bucket,
+)
+from weft.lib.contrib.layers.sparse_columns import (
+    sparse_column_with_integerized_feature as sparse_column_with_integerized_feature,
+)
+from weft.lib.contrib.layers.sparse_columns import (
+    sparse_column_with_keys as sparse_column_with_keys,
+)
+from weft.lib.contrib.layers.sparse_columns import (
+    sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file,
+)
+from weft.lib.contrib.layers.sparse_columns import weighted_sparse_column as weighted_sparse_column
 from weft.lib.contrib.layers.stacks import repeat as repeat
 from weft.lib.contrib.layers.stacks import scale_gradient as scale_gradient
 from weft.lib.contrib.layers.stacks import stack as stack
@@ -120,6 +189,9 @@ from weft.lib.contrib.layers.summaries import summarize_tensor as summarize_tens
 from weft.lib.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from weft.lib.contrib.layers.summaries import summarize_variables as summarize_variables
 from weft.lib.contrib.layers.summaries import summarize_weights as summarize_weights
+from weft.lib.contrib.layers.target_column import binary_svm_target as binary_svm_target
+from weft.lib.contrib.layers.target_column import multi_class_target as multi_class_target
+from weft.lib.contrib.layers.target_column import regression_target as regression_target
 from weft.lib.contrib.slim import data_decoder as data_decoder
 from weft.lib.contrib.slim import data_provider as data_provider
 from weft.lib.contrib.slim import dataset as dataset
@@ -133,4 +205,6 @@ from weft.lib.contrib.slim import prefetch_queue as prefetch_queue
 from weft.lib.contrib.slim import queues as queues
 from weft.lib.contrib.slim import summaries as summaries
 from weft.lib.contrib.slim import tfexample_decoder as tfexample_decoder
-from weft.ops.nn.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.sparse.feature_cross import (
+    SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY,
+)

@@ -36,6 +36,7 @@ from weft.lib.contrib.layers import initializers as initializers
 from weft.lib.contrib.layers import regularizers as regularizers
 from weft.lib.contrib.layers import utils as utils
 from weft.lib.contrib.layers.arrays import poincare_normalize as poincare_normalize
+from weft.lib.contrib.layers.crossed_columns import crossed_column as crossed_column
 from weft.lib.contrib.layers.dense import bow_encoder as bow_encoder
 from weft.lib.contrib.layers.dense import elu as elu
 from weft.lib.contrib.layers.dense import embed_sequence as embed_sequence
@@ -46,6 +47,25 @@ from weft.lib.contrib.layers.dense import legacy_relu as legacy_relu
 from weft.lib.contrib.layers.dense import linear as linear
 from weft.lib.contrib.layers.dense import relu as relu
 from weft.lib.contrib.layers.dense import relu6 as relu6
+from weft.lib.contrib.layers.dense_columns import bucketized_column as bucketized_column
+from weft.lib.contrib.layers.dense_columns import real_valued_column as real_valued_column
+from weft.lib.contrib.layers.embedding_columns import embedding_column as embedding_column
+from weft.lib.contrib.layers.embedding_columns import one_hot_column as one_hot_column
+from weft.lib.contrib.layers.embedding_columns import scattered_embedding_column as scattered_embedding_column
+from weft.lib.contrib.layers.embedding_columns import shared_embedding_columns as shared_embedding_columns
+from weft.lib.contrib.layers.embedding_tables import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.lib.contrib.layers.feature_column_ops import check_feature_columns as check_feature_columns
+from weft.lib.contrib.layers.feature_column_ops import input_from_feature_columns as input_from_feature_columns
+from weft.lib.contrib.layers.feature_column_ops import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
+from weft.lib.contrib.layers.feature_column_ops import sequence_input_from_feature_columns as sequence_input_from_feature_columns
+from weft.lib.contrib.layers.feature_column_ops import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
+from weft.lib.contrib.layers.feature_parsing import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+from weft.lib.contrib.layers.feature_parsing import infer_real_valued_columns as infer_real_valued_columns
+from weft.lib.contrib.layers.feature_parsing import make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features
+from weft.lib.contrib.layers.feature_parsing import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+from weft.lib.contrib.layers.feature_parsing import parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples
+from weft.lib.contrib.layers.feature_parsing import transform_features as transform_features
+from weft.lib.contrib.layers.gdn import GDN as GDN
 from weft.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
 from weft.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer
 from weft.lib.contrib.layers.initializers import xavier_initializer_conv2d as xavier_initializer_conv2d
@@ -53,11 +73,21 @@ from weft.lib.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES as OPTIMIZER_
 from weft.lib.contrib.layers.optimizers import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
 from weft.lib.contrib.layers.optimizers import adaptive_clipping_fn as adaptive_clipping_fn
 from weft.lib.contrib.layers.optimizers import optimize_loss as optimize_loss
+from weft.lib.contrib.layers.recompute import recompute_grad as recompute_grad
 from weft.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
 from weft.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from weft.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
 from weft.lib.contrib.layers.regularizers import l2_regularizer as l2_regularizer
 from weft.lib.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+from weft.lib.contrib.layers.reversible import RevBlock as RevBlock
+from weft.lib.contrib.layers.reversible import rev_block as rev_block
+from weft.lib.contrib.layers.scattered import scattered_embedding_lookup as scattered_embedding_lookup
+from weft.lib.contrib.layers.scattered import scattered_embedding_lookup_sparse as scattered_embedding_lookup_sparse
+from weft.lib.contrib.layers.sparse_columns import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
+from weft.lib.contrib.layers.sparse_columns import sparse_column_with_integerized_feature as sparse_column_with_integerized_feature
+from weft.lib.contrib.layers.sparse_columns import sparse_column_with_keys as sparse_column_with_keys
+from weft.lib.contrib.layers.sparse_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from weft.lib.contrib.layers.sparse_columns import weighted_sparse_column as weighted_sparse_column
 from weft.lib.contrib.layers.stacks import repeat as repeat
 from weft.lib.contrib.layers.stacks import scale_gradient as scale_gradient
 from weft.lib.contrib.layers.stacks import stack as stack
@@ -69,6 +99,9 @@ from weft.lib.contrib.layers.summaries import summarize_tensor as summarize_tens
 from weft.lib.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from weft.lib.contrib.layers.summaries import summarize_variables as summarize_variables
 from weft.lib.contrib.layers.summaries import summarize_weights as summarize_weights
+from weft.lib.contrib.layers.target_column import binary_svm_target as binary_svm_target
+from weft.lib.contrib.layers.target_column import multi_class_target as multi_class_target
+from weft.lib.contrib.layers.target_column import regression_target as regression_target
 from weft.lib.contrib.slim import data_decoder as data_decoder
 from weft.lib.contrib.slim import data_provider as data_provider
 from weft.lib.contrib.slim import dataset as dataset
@@ -82,7 +115,7 @@ from weft.lib.contrib.slim import prefetch_queue as prefetch_queue
 from weft.lib.contrib.slim import queues as queues
 from weft.lib.contrib.slim import summaries as summaries
 from weft.lib.contrib.slim import tfexample_decoder as tfexample_decoder
-from weft.ops.nn.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.sparse.feature_cross import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 def assert_global_step(global_step_tensor: _Any) -> None: ...
 def create_global_step(graph: _Any = None) -> _Any: ...
 def get_global_step(graph: _Any = None) -> _Any: ...
@@ -117,6 +150,7 @@ def separable_conv2d(inputs: _Any, num_outputs: _builtins.int | None, kernel_siz
 def separable_convolution2d(inputs: _Any, num_outputs: _builtins.int | None, kernel_size: _Any, depth_multiplier: _builtins.int = 1, stride: _Any = 1, padding: _builtins.str = 'SAME', data_format: _builtins.str = 'NHWC', rate: _Any = 1, activation_fn: _Any = ..., normalizer_fn: _Any = None, normalizer_params: _Any = None, weights_initializer: _Any = ..., pointwise_initializer: _Any = None, weights_regularizer: _Any = None, biases_initializer: _Any = ..., biases_regularizer: _Any = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, scope: _Any = None) -> _Tensor: ...
 def bias_add(inputs: _Any, activation_fn: _Any = None, initializer: _Any = ..., regularizer: _Any = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, data_format: _builtins.str = 'NHWC', scope: _Any = None) -> _Tensor: ...
 def fully_connected(inputs: _Any, num_outputs: _builtins.int, activation_fn: _Any = ..., normalizer_fn: _Any = None, normalizer_params: _Any = None, weights_initializer: _Any = ..., weights_regularizer: _Any = None, biases_initializer: _Any = ..., biases_regularizer: _Any = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, scope: _Any = None) -> _Tensor: ...
+def gdn(inputs: _Any, inverse: _builtins.bool = False, beta_min: _builtins.float = 1e-06, gamma_init: _builtins.float = 0.1, reparam_offset: _builtins.float = 3.814697265625e-06, data_format: _builtins.str = 'channels_last', activity_regularizer: _Any = None, trainable: _builtins.bool = True, name: _builtins.str | None = None, reuse: _Any = None) -> _Any: ...
 def group_norm(inputs: _Any, groups: _builtins.int = 32, channels_axis: _builtins.int = -1, reduction_axes: _Any = ..., center: _builtins.bool = True, scale: _builtins.bool = True, epsilon: _builtins.float = 1e-06, activation_fn: _Any = None, param_initializers: _builtins.dict[_builtins.str, _Any] | None = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, scope: _Any = None, mean_close_to_zero: _builtins.bool = False) -> _Tensor: ...
 def instance_norm(inputs: _Any, center: _builtins.bool = True, scale: _builtins.bool = True, epsilon: _builtins.float = 1e-06, activation_fn: _Any = None, param_initializers: _builtins.dict[_builtins.str, _Any] | None = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, data_format: _builtins.str = 'NHWC', scope: _Any = None) -> _Tensor: ...
 def layer_norm(inputs: _Any, center: _builtins.bool = True, scale: _builtins.bool = True, activation_fn: _Any = None, reuse: _Any = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _builtins.bool = True, begin_norm_axis: _builtins.int = 1, begin_params_axis: _builtins.int = -1, scope: _Any = None) -> _Tensor: ...

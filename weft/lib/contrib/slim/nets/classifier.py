@@ -22,11 +22,20 @@ LAYERS = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
 
 @contextmanager
 def collecting(
-    scope: Any, default_name: str, inputs: Any, layers: list[Any], reuse: Any = None
+    scope: Any,
+    default_name: str,
+    inputs: Any,
+    layers: list[Any],
+    reuse: Any = None,
+    of_variables: bool = False,
 ) -> Iterator[tuple[Any, str]]:
-    """A variable scope in which what `layers` give is collected: the scope, and the collection."""
+    """A variable scope in which what `layers` give is collected: the scope, and the collection.
+
+    The collection is named after the scope of operations, or after that `of_variables`.
+    """
     with vs.variable_scope(scope, default_name, [inputs], reuse=reuse) as opened:
-        collection = f"{opened.original_name_scope}_end_points"
+        name = opened.name if of_variables else opened.original_name_scope
+        collection = f"{name}_end_points"
         with arg_scope(layers, outputs_collections=collection):
             yield opened, collection
 

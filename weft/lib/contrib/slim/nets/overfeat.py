@@ -40,7 +40,7 @@ def overfeat(
     scope: Any = "overfeat",
 ) -> Net:
     """Five convolutions and three layers of classification, for images of 231 x 231."""
-    with collecting(scope, "overfeat", inputs, LAYERS) as (opened, collection):
+    with collecting(scope, "overfeat", inputs, LAYERS, of_variables=True) as (opened, collection):
         net = convolved(inputs, _LAYERS, 2)
         net = small_start(
             lambda: classified(
