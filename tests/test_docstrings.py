@@ -24,7 +24,7 @@ SHARES = 4
 # Functions that a module imports for itself, and a message of TensorBoard's.
 HELPERS = {
     "tf.contrib.data.int64", "tf.contrib.tpu.check_positive_integer", "tf.profiler.OpLogProto",
-    "tf.contrib.tfprof.OpLogProto",
+    "tf.contrib.tfprof.OpLogProto", "tf.contrib.checkpoint.CheckpointableObjectGraph",
 }  # fmt: skip
 NUMBER = r"-?\d+\.\d*(?:e[-+]?\d+)?"
 
