@@ -7,6 +7,7 @@ from typing import Any
 from weft.lib.contrib.cudnn_rnn.steps import gru_step
 from weft.lib.rnn.basic_cells import GRUCell
 from weft.lib.rnn.block_cells import LSTMBlockCell
+from weft.lib.rnn.cells import BIAS, KERNEL
 from weft.ops.state.initializers import constant_initializer, zeros_initializer
 
 
@@ -30,8 +31,17 @@ class CudnnCompatibleGRUCell(GRUCell):
         depth, units = self._checked_depth(inputs_shape), self._num_units
         ones, zeros = constant_initializer(1.0), zeros_initializer()
         self._gates = self._pair("gates", depth + units, 2 * units, ones)
-        self._of_input = self._pair("candidate/input_projection", depth, units, zeros)
-        self._of_state = self._pair("candidate/hidden_projection", units, units, zeros)
+        scopes = {"candidate/input_projection": depth, "candidate/hidden_projection": units}
+        start = self._kernel_initializer
+        kernels = [
+            self.add_variable(f"{scope}/{KERNEL}", shape=[rows, units], initializer=start)
+            for scope, rows in scopes.items()
+        ]
+        biases = [
+            self.add_variable(f"{scope}/{BIAS}", shape=[units], initializer=zeros)
+            for scope in scopes
+        ]
+        self._of_input, self._of_state = zip(kernels, biases, strict=True)
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]

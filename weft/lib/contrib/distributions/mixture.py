@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
+from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.categorical import Categorical
@@ -14,7 +18,10 @@ from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
 from weft.ops.array import array
+from weft.ops.array.gather import gather
 from weft.ops.array.one_hot_search import one_hot, where_v2
+from weft.ops.array.partition import dynamic_partition, dynamic_stitch
+from weft.ops.array.repeat import tile
 from weft.ops.control.check import assert_equal
 from weft.ops.math import math
 from weft.ops.nn.activations import log_softmax, softmax
@@ -38,7 +45,8 @@ def _check_components(cat: Any, components: Any) -> None:
 class Mixture(Distribution):
     """Of distributions of any kind, chosen by `cat`.
 
-    The graph for samples is static whatever `use_static_graph` says, so that it can be compiled.
+    With `use_static_graph` each component is drawn from as often as all together, and what is not
+    chosen is thrown away: a step can then be compiled.
     """
 
     @keeps_arguments
@@ -57,9 +65,11 @@ class Mixture(Distribution):
                 " provide a static number of ndims"
             )
         self._known_event, self._known_batch = event, batch
+        self._use_static_graph = use_static_graph
         with name_scope(name, values=[cat.logits]) as name:
             self._cat, self._components = cat, list(components)
             self._num_components = self._checked_count()
+            self._batch_rank = array.size(cat.batch_shape_tensor())
             self._checks = self._shape_checks() if validate_args else []
         parents = [parent for each in (cat, *components) for parent in each._graph_parents]
         super().__init__(
@@ -118,6 +128,47 @@ class Mixture(Distribution):
         return self._known_event
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        if self._use_static_graph:
+            return self._sample_all(n, seed)
+        with control_dependencies(self._checks):
+            known = constant_value(convert_to_tensor(n, name="n"))
+            n = n if known is None else int(known)
+            chosen = self.cat.sample(n, seed=seed)
+            shape, count, batch = self._sizes(chosen, n)
+
+            def parted(numbers: Tensor) -> list[Tensor]:
+                """Numbers of what is chosen, by component."""
+                return dynamic_partition(array.reshape(numbers, shape), chosen, self.num_components)
+
+            places = parted(math.range(count))
+            columns = parted(tile(math.range(batch), [n]))
+            drawn = []
+            for component, where, own in zip(self.components, places, columns, strict=True):
+                seed = new_seed(seed, "mixture")
+                drawn.append(self._rows_of(component, where, own, batch, seed))
+            found = dynamic_stitch(places, drawn)
+            return array.reshape(found, array.concat([shape, self.event_shape_tensor()], 0))
+
+    def _sizes(self, chosen: Tensor, n: Tensor) -> tuple[Any, Any, Any]:
+        """Of what is chosen: the shape, how many there are, and how many in one draw."""
+        if s.known(chosen.dims):
+            dims: Any = chosen.dims
+            return list(dims), int(np.prod(dims)), int(np.prod(dims[1:]))
+        return array.shape(chosen), array.size(chosen), math.reduce_prod(self.batch_shape_tensor())
+
+    def _rows_of(
+        self, component: Any, places: Tensor, columns: Tensor, batch: Any, seed: int | None
+    ) -> Tensor:
+        """As many draws from a component as there are places for it, of each its own column."""
+        count = array.size(places)
+        drawn = component.sample(count, seed=seed)
+        rows = batch * math.range(count) + columns
+        event = component.event_shape
+        inner = event if event.is_fully_defined() else component.event_shape_tensor()
+        shape = array.concat([[count * batch], inner], 0)
+        return gather(array.reshape(drawn, shape), rows, name="samples_class_c_gather")
+
+    def _sample_all(self, n: Any, seed: int | None) -> Tensor:
         """All components are drawn from, and the chosen one is kept."""
         with control_dependencies(self._checks):
             chosen = self.cat.sample(n, seed=seed)

@@ -11,14 +11,13 @@ from weft.lib.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from weft.lib.contrib.distributions.location_scale import Logistic
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.categorical import kl_of_logits
+from weft.lib.distributions.categorical import batch_rank_of, kl_of_logits
 from weft.lib.distributions.checks import categories, checked, logits_and_probs
 from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.dirichlet import negative_outer
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
-from weft.lib.distributions.sample_shapes import static_rank
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import one_hot
 from weft.ops.control.check import assert_near, assert_non_positive, assert_positive
@@ -37,6 +36,7 @@ class _Categories(Distribution):
 
     def _set_logits(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
         self.logits, self.probs = categories(logits, probs, validate_args, name)
+        self._batch_rank = batch_rank_of(self.logits)
         with name_scope("event_size"):
             self.event_size = array.shape(self.logits)[-1]
 
@@ -74,12 +74,12 @@ class OneHotCategorical(_Categories):
             self._set_logits(logits, probs, validate_args, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        rows = self.logits
+        rows, shape = self.logits, self._whole_shape(n)
         if rows.shape.ndims != 2:
             rows = array.reshape(rows, [-1, self.event_size])
         drawn = array.transpose(multinomial(rows, n, seed=seed))
         vectors = one_hot(drawn, self.event_size, dtype=self.dtype)
-        return array.reshape(vectors, self._whole_shape(n))
+        return array.reshape(vectors, shape)
 
     def _log_prob(self, value: Any) -> Tensor:
         x, logits = self._with_logits(self._checked_logs(value))
@@ -100,7 +100,7 @@ class OneHotCategorical(_Categories):
         return negative_outer(self.probs, self.probs, self._variance())
 
     def _mode(self) -> Tensor:
-        best = math.argmax(self.logits, axis=static_rank(self.logits) - 1)
+        best = math.argmax(self.logits, axis=self._batch_rank)
         found = one_hot(best, self.event_size, dtype=self.dtype)
         found.set_shape(self.logits.shape)
         return found
