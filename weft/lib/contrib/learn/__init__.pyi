@@ -43,6 +43,11 @@ from weft.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
 from weft.lib.contrib.learn.other_models import SVM as SVM
 from weft.lib.contrib.learn.other_models import KMeansClustering as KMeansClustering
 from weft.lib.contrib.learn.other_models import LogisticRegressor as LogisticRegressor
+from weft.lib.contrib.learn.reading import read_batch_examples as read_batch_examples
+from weft.lib.contrib.learn.reading import read_batch_features as read_batch_features
+from weft.lib.contrib.learn.reading import read_batch_record_features as read_batch_record_features
+from weft.lib.contrib.learn.reading import read_keyed_batch_examples as read_keyed_batch_examples
+from weft.lib.contrib.learn.reading import read_keyed_batch_features as read_keyed_batch_features
 from weft.lib.contrib.learn.run_config import RunConfig as RunConfig
 from weft.lib.contrib.learn.run_config import TaskType as TaskType
 from weft.lib.contrib.learn.scores import NotFittedError as NotFittedError
