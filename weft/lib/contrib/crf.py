@@ -212,11 +212,18 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         return 1
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        tags = array.squeeze(state, axis=[1])
-        rows = sequence.range(array.shape(inputs)[0])
-        places = array.stack([rows, tags], axis=1)
-        tags = array.expand_dims(gather.gather_nd(inputs, places), axis=-1)
-        return tags, tags
+        before = _of_each_row(inputs, array.squeeze(state, axis=[1]))
+        return (array.expand_dims(before, axis=-1),) * 2
+
+
+def _of_each_row(values: Tensor, columns: Tensor) -> Tensor:
+    """One element of each row, that of its column."""
+    numbers = sequence.range(array.shape(values)[0])
+    return gather.gather_nd(values, array.stack([numbers, columns], axis=1))
+
+
+def _best_column(scores: Tensor, axis: int) -> Tensor:
+    return array.expand_dims(argmax(scores, axis), axis)
 
 
 def crf_decode(
@@ -225,8 +232,8 @@ def crf_decode(
     """The best tags of each example, [batch, steps], and their score."""
 
     def one_step() -> tuple[Tensor, Tensor]:
-        scores = array.squeeze(potentials, [1])
-        tags, best = array.expand_dims(argmax(scores, 1), 1), reduce.reduce_max(scores, 1)
+        only = array.squeeze(potentials, [1])
+        tags, best = (find(only, 1) for find in (_best_column, reduce.reduce_max))
         return casts.cast(tags, dtypes.int32), best
 
     def more() -> tuple[Tensor, Tensor]:
