@@ -212,17 +212,17 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         return 1
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        before = _followed(inputs, array.squeeze(state, axis=[1]))
+        before = _of_each_row(inputs, array.squeeze(state, axis=[1]))
         return (array.expand_dims(before, axis=-1),) * 2
 
 
-def _followed(ways: Tensor, tags: Tensor) -> Tensor:
-    """Where the way to each example's tag comes from."""
-    rows = sequence.range(array.shape(ways)[0])
-    return gather.gather_nd(ways, array.stack([rows, tags], axis=1))
+def _of_each_row(values: Tensor, columns: Tensor) -> Tensor:
+    """One element of each row, that of its column."""
+    numbers = sequence.range(array.shape(values)[0])
+    return gather.gather_nd(values, array.stack([numbers, columns], axis=1))
 
 
-def _best_tags(scores: Tensor, axis: int) -> Tensor:
+def _best_column(scores: Tensor, axis: int) -> Tensor:
     return array.expand_dims(argmax(scores, axis), axis)
 
 
@@ -232,9 +232,9 @@ def crf_decode(
     """The best tags of each example, [batch, steps], and their score."""
 
     def one_step() -> tuple[Tensor, Tensor]:
-        scores = array.squeeze(potentials, [1])
-        found = [choose(scores, 1) for choose in (_best_tags, reduce.reduce_max)]
-        return casts.cast(found[0], dtypes.int32), found[1]
+        only = array.squeeze(potentials, [1])
+        tags, best = (find(only, 1) for find in (_best_column, reduce.reduce_max))
+        return casts.cast(tags, dtypes.int32), best
 
     def more() -> tuple[Tensor, Tensor]:
         cell = CrfDecodeForwardRnnCell(transition_params)

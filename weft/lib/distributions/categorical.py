@@ -23,6 +23,14 @@ from weft.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 from weft.ops.random.random import multinomial
 
 
+def batch_rank_of(logits: Tensor) -> Tensor:
+    """The number of dimensions before the last one."""
+    if logits.dims is not None:
+        return convert_to_tensor(len(logits.dims) - 1, dtypes.int32, name="batch_rank")
+    with name_scope("batch_rank"):
+        return array.rank(logits) - 1
+
+
 class Categorical(Distribution):
     """k with the k-th of `probs`; logits are their logarithms, up to a constant."""
 
@@ -44,12 +52,7 @@ class Categorical(Distribution):
 
     def _measure(self, dims: s.Dims) -> None:
         """Keeps the sizes of the logits: constants where they are known, else nodes."""
-        count = None if dims is None else len(dims) - 1
-        if count is None:
-            with name_scope("batch_rank"):
-                self._batch_rank = array.rank(self.logits) - 1
-        else:
-            self._batch_rank = convert_to_tensor(count, dtypes.int32, name="batch_rank")
+        self._batch_rank = batch_rank_of(self.logits)
         sizes = array.shape(self.logits, name="logits_shape")
         if dims and dims[-1] is not None:
             self.event_size = convert_to_tensor(dims[-1], dtypes.int32, name="event_size")

@@ -30,16 +30,20 @@ def _sampled(draw: Callable[..., Tensor], sample_shape: Any, dtype: Any) -> Tens
     `draw` is given their number, and a function that puts this number before other sizes.
     """
     with name_scope("call_sampler"):
-        shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-        is_number = elementwise.equal(array_shape.rank(shape), 0)
-        before = [casts.cast(is_number, dtypes.int32), 0]
-        sizes_of_shape = pad(array_shape.shape(shape), [before], constant_values=1)
-        shape = array_shape.reshape(shape, sizes_of_shape)
+        given = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
+        # One number stands for a list of one.
+        missing = casts.cast(elementwise.equal(array_shape.rank(given), 0), dtypes.int32)
+        shape = array_shape.reshape(given, _after_ones(missing, array_shape.shape(given)))
         count = reduce.reduce_prod(shape)
         drawn = draw(count, lambda sizes: array_join.concat([[count], sizes], 0))
         samples = casts.cast(drawn, dtype)
         rest = array_shape.shape(samples)[1:]
         return array_shape.reshape(samples, array_join.concat([shape, rest], 0))
+
+
+def _after_ones(count: Tensor, dims: Tensor) -> Tensor:
+    """`dims` with so many ones before them."""
+    return pad(dims, [[count, 0]], constant_values=1)
 
 
 def bernoulli_sample(

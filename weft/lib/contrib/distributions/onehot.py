@@ -78,8 +78,11 @@ class OneHotCategorical(_Categories):
         if rows.shape.ndims != 2:
             rows = array.reshape(rows, [-1, self.event_size])
         drawn = array.transpose(multinomial(rows, n, seed=seed))
-        vectors = one_hot(drawn, self.event_size, dtype=self.dtype)
-        return array.reshape(vectors, shape)
+        return array.reshape(self._vectors(drawn), shape)
+
+    def _vectors(self, numbers: Tensor) -> Tensor:
+        """A vector for each number of a category."""
+        return one_hot(numbers, self.event_size, dtype=self.dtype)
 
     def _log_prob(self, value: Any) -> Tensor:
         x, logits = self._with_logits(self._checked_logs(value))
@@ -100,13 +103,12 @@ class OneHotCategorical(_Categories):
         return negative_outer(self.probs, self.probs, self._variance())
 
     def _mode(self) -> Tensor:
-        return self._hot_at(math.argmax(self.logits, axis=self._batch_rank))
+        return _like(self.logits, self._vectors(math.argmax(self.logits, self._batch_rank)))
 
-    def _hot_at(self, places: Tensor) -> Tensor:
-        """An event for each place of a one."""
-        events = one_hot(places, self.event_size, dtype=self.dtype)
-        events.set_shape(self.logits.shape)
-        return events
+
+def _like(other: Tensor, made: Tensor) -> Tensor:
+    made.set_shape(other.shape)
+    return made
 
 
 RegisterKL(OneHotCategorical, OneHotCategorical)(kl_of_logits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from weft.core import dtypes
@@ -229,10 +230,10 @@ def images_to_sequence(
     def columns(images: Tensor) -> Tensor:
         if data_format == "NCHW":
             images = array.transpose(images, [0, 2, 3, 1])
-        known, now = images.shape.as_list(), array.shape(images)
-        rows = [now[axis] for axis in (0, 1)]
+        now, known = array.shape(images), images.shape.as_list()
+        rows = [now[axis] for axis in range(2)]
         turned = array.transpose(images, [2, 0, 1, 3])
-        return array.reshape(turned, [known[2], math.multiply(*rows), known[3]])
+        return array.reshape(turned, [known[2], operator.mul(*rows), known[3]])
 
     return utils.collected(columns, scope, "ImagesToSequence", [inputs], outputs_collections)
 

@@ -12,7 +12,6 @@ from weft.lib.train.optimizers.adam import AdamOptimizer
 from weft.lib.train.optimizers.momentum import MomentumOptimizer
 from weft.ops.array.gather import gather
 from weft.ops.control import control
-from weft.ops.math import math
 from weft.ops.state.updates import scatter_add
 
 
@@ -27,7 +26,7 @@ class DecoupledWeightDecayExtension:
     def __init__(self, weight_decay: Any, **kwargs: Any) -> None:
         self._decay_var_list: Any = None
         self._weight_decay = weight_decay
-        self._weight_decay_tensor: Any = None
+        self._weight_decay_now = self._weight_decay_tensor = None  # type: Any
         super().__init__(**kwargs)
 
     def minimize(self, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
@@ -49,24 +48,22 @@ class DecoupledWeightDecayExtension:
 
     def _prepare(self) -> None:
         given = self._weight_decay() if callable(self._weight_decay) else self._weight_decay
+        self._weight_decay_now = given
         self._weight_decay_tensor = convert_to_tensor(given, name="weight_decay")
         super()._prepare()  # type: ignore[misc]
 
     def _shrinks(self, var: Any) -> bool:
         return not self._decay_var_list or any(var is v for v in self._decay_var_list)
 
-    def _rate(self, var: Any) -> Tensor:
-        return math.cast(self._weight_decay_tensor, var.dtype.base_dtype)
-
     def _shrunk(self, var: Any) -> Any:
         if not self._shrinks(var):
             return control.no_op()
-        return var.assign_sub(self._rate(var) * var, self._use_locking)
+        return var.assign_sub(self._weight_decay_now * var, self._use_locking)
 
     def _rows_shrunk(self, var: Any, indices: Tensor, resource: bool) -> Any:
         if not self._shrinks(var):
             return control.no_op()
-        change = -self._rate(var) * gather(var, indices)
+        change = -self._weight_decay_now * gather(var, indices)
         if resource:
             return raw.ResourceScatterAdd(var.handle, indices, change)
         return scatter_add(var, indices, change, self._use_locking)
