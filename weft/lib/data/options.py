@@ -176,14 +176,13 @@ class Options(OptionsBase):
 
     def optimizations(self) -> list[str]:
         """The names of the rewrites that `OptimizeDataset` is asked for."""
-        found = _asked_rewrites(self.experimental_optimization)
-        if self.experimental_deterministic is False:
-            found.append("make_sloppy")
-        if self.experimental_stats.latency_all_edges:
-            found.append("latency_all_edges")
-        if self.experimental_slack:
-            found.append("slack")
-        return found
+        last = {
+            "make_sloppy": self.experimental_deterministic is False,
+            "latency_all_edges": self.experimental_stats.latency_all_edges,
+            "slack": self.experimental_slack,
+        }
+        asked = _asked_rewrites(self.experimental_optimization)
+        return [*asked, *(rewrite for rewrite, wanted in last.items() if wanted)]
 
     def optimization_configs(self) -> list[str]:
         """What those rewrites are told: texts `rewrite:name:value`."""
