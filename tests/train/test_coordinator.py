@@ -155,3 +155,13 @@ def test_a_looper_reports_errors():
         tf.train.LooperThread("coord", 1)
     with pytest.raises(ValueError, match="also pass 'target'"):
         tf.train.LooperThread(coord, 1, args=(1,))
+
+
+def test_what_is_logged_of_an_error(caplog):
+    caplog.set_level("INFO")
+    tf.logging.set_verbosity(tf.logging.INFO)
+    try:
+        tf.train.Coordinator().request_stop(ValueError("wrong"))
+    finally:
+        tf.logging.set_verbosity(tf.logging.WARN)
+    assert "Error reported to Coordinator: <class 'ValueError'>, wrong" in caplog.messages

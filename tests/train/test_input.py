@@ -191,3 +191,15 @@ def test_a_whole_pipeline(tmp_path, sess):
     )  # fmt: skip
     found = np.concatenate(until_the_end(sess, batch)).tolist()
     assert sorted(map(int, found)) == sorted(list(range(60)) * 2)
+
+
+def test_a_batch_of_one_sparse_tensor_has_tensorflows_nodes():
+    shape = tf.constant([3], tf.int64)
+    tf.train.batch([tf.SparseTensor(tf.constant([[0]], tf.int64), tf.constant([5]), shape)], 2)
+    last = tf.get_default_graph().get_operations()[-4:]
+    assert [op.name for op in last] == [
+        "batch/TakeManySparseFromTensorsMap", "batch/control_dependency",
+        "batch/control_dependency_1", "batch/control_dependency_2",
+    ]  # fmt: skip
+    places = {tuple(op.colocation_groups()) for op in last}
+    assert places == {(b"loc:@batch/AddSparseToTensorsMap",)}

@@ -79,3 +79,21 @@ def test_what_is_no_stream():
 def test_an_unknown_stream_in_a_graph(sess):
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown output stream: ether"):
         sess.run(tf.raw_ops.PrintV2(input="x", output_stream="ether"))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ([[3]], "[[3]]"),
+        ([[1, 2], [3, 4]], "[[1 2][3...]...]"),
+        ([[["a"]]], "[[[a]]]"),
+        ([[1, 2, 3, 4, 5]], "[[1 2 3...]...]"),
+        ([[1, 2, 3], [4, 5, 6]], "[[1 2 3]...]"),
+        ([[1.5, 2.25], [3.0, 4.0]], "[[1.5 2.25][3...]...]"),
+        ([1, 2, 3, 4], "[1 2 3...]"),
+    ],
+)
+def test_rows_are_in_brackets(value: object, shown: str) -> None:
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as found:
+        session.run(tf.Assert(False, [tf.constant(value)]))
+    assert found.value.message.split("\n")[0] == f"assertion failed: {shown}"

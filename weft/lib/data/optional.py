@@ -40,13 +40,20 @@ class Optional(abc.ABC):
     def from_value(value: Any) -> Optional:
         """An optional that holds `value`."""
         with name_scope("optional") as scope:
-            spec, tensors = _taken_apart(value)
-            return _OptionalImpl(raw.OptionalFromValue(tensors, name=scope), spec)
+            spec, parts = _held(value)
+            return _OptionalImpl(raw.OptionalFromValue(parts, name=scope), spec)
 
     @staticmethod
     def none_from_structure(value_structure: Any) -> Optional:
         """An optional of this structure that holds nothing."""
         return _OptionalImpl(raw.OptionalNone(), value_structure)
+
+
+def _held(value: Any) -> tuple[Any, list[Tensor]]:
+    """The structure of what an optional is to hold, and its tensors in a scope of their own."""
+    with name_scope("value"):
+        spec = type_spec_from_value(value)
+        return spec, to_tensor_list(spec, value)
 
 
 class _OptionalImpl(Optional):
@@ -107,10 +114,3 @@ class OptionalSpec(DataSpec):
     @staticmethod
     def from_value(value: Any) -> OptionalSpec:
         return OptionalSpec(value.value_structure)
-
-
-def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
-    """The structure of a value, and its tensors."""
-    with name_scope("value"):
-        spec = type_spec_from_value(value)
-        return spec, to_tensor_list(spec, value)

@@ -176,13 +176,13 @@ class Options(OptionsBase):
 
     def optimizations(self) -> list[str]:
         """The names of the rewrites that `OptimizeDataset` is asked for."""
-        found = _asked_rewrites(self.experimental_optimization)
-        others = {
+        last = {
             "make_sloppy": self.experimental_deterministic is False,
             "latency_all_edges": self.experimental_stats.latency_all_edges,
             "slack": self.experimental_slack,
         }
-        return [*found, *(name for name, is_asked in others.items() if is_asked)]
+        asked = _asked_rewrites(self.experimental_optimization)
+        return [*asked, *(rewrite for rewrite, wanted in last.items() if wanted)]
 
     def optimization_configs(self) -> list[str]:
         """What those rewrites are told: texts `rewrite:name:value`."""

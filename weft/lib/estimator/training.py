@@ -116,6 +116,7 @@ class TrainingExecutor:
         """Does the work of the task that this process is by the Estimator's configuration."""
         config = self._estimator.config
         if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
+            logging.info("Not using Distribute Coordinator.")
             logging.info("Running training and evaluation locally (non-distributed).")
             return self.run_local()
         if not config.task_type:

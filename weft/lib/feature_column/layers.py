@@ -185,6 +185,10 @@ class LinearModel(ColumnsLayer):
         return TensorShape([input_shape[0], self._units])
 
     def call(self, inputs: Any, **kwargs: Any) -> Tensor:
+        with name_scope(self.name), name_scope(self.name):  # in TensorFlow, two layers
+            return self._weighted_sum(inputs)
+
+    def _weighted_sum(self, inputs: Any) -> Tensor:
         cache, state = FeatureTransformationCache(inputs), self._state_manager
         sums = []
         for column in self._feature_columns:

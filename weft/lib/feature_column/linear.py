@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.graph import GraphKeys, Tensor, add_to_collection, get_collection, name_scope
+from weft.graph.graph import (
+    GraphKeys,
+    Tensor,
+    add_to_collection,
+    get_collection,
+    get_default_graph,
+    name_scope,
+)
 from weft.lib.feature_column.base import CategoricalColumn, DenseColumn
 from weft.lib.feature_column.input_layer import as_rows
 from weft.lib.feature_column.state import ScopeState, weight_collections
@@ -21,6 +28,7 @@ from weft.ops.nn import embedding_safe
 from weft.ops.sparse import select as sparse_select
 from weft.ops.state import initializers
 from weft.ops.state import variable_scope as vs
+from weft.ops.state.get_variable import resource_variables
 from weft.ops.state.partitioned_variable import PartitionedVariable
 
 _collections = weight_collections
@@ -45,7 +53,7 @@ def linear_model(
     collections = _collections(weight_collections)
     # Scopes of columns are unique where the model is, though they are opened inside it.
     names = [_free_scope_name(column._var_scope_name) for column in columns]
-    with name_scope(model_name), vs.variable_scope(model_name):
+    with name_scope(model_name), vs.variable_scope(model_name), resource_variables():
         check_kinds(columns, "_")
         cache = FeatureTransformationCache(features)
         state = ScopeState(collections, trainable)
@@ -129,7 +137,12 @@ def weighted_sum(column: Any, cache: Any, state: Any, combiner: str, weights: An
     )
 
 
+_NODES_OF_RESHAPING = 10
+
+
 def _flat(sparse: Any) -> Any:
     if sparse.shape.ndims == 2:
+        graph = get_default_graph()  # as it is one already, only TensorFlow's count is needed
+        graph.count_nodes(graph._last_id, _NODES_OF_RESHAPING)
         return sparse
     return sparse_select.sparse_reshape(sparse, [array.shape(sparse)[0], -1])

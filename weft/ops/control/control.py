@@ -162,12 +162,26 @@ def _after(gate: Operation, item: Any) -> Any:
 
 
 def summarize(values: np.ndarray, limit: int) -> str:
-    """The first `limit` elements as TensorFlow prints them in Assert and Print: [1 2 3...]."""
-    flat = np.asarray(values).ravel()
+    """The first `limit` elements as TensorFlow shows them in Assert, Print: [[1 2][3...]...]."""
+    array = np.asarray(values)
+    flat = array.ravel()
     count = flat.size if limit < 0 else min(limit, flat.size)
-    shown = " ".join(_show(v) for v in flat[:count].tolist())
     more = "..." if count < flat.size else ""
-    return f"[{shown}{more}]"
+    shown = list(map(_show, flat[:count].tolist()))
+    return f"[{_rows(shown, array.shape) if array.ndim > 1 else ' '.join(shown)}{more}]"
+
+
+def _rows(shown: list[str], shape: tuple[int, ...]) -> str:
+    """Elements in brackets for each row that has any; what a row lacks is dots."""
+    size = int(np.prod(shape[1:]))
+    found = []
+    for at in range(0, len(shown), max(size, 1)):
+        part = shown[at : at + size]
+        if len(shape) > 2:
+            found.append(_rows(part, shape[1:]))
+        else:
+            found.append(" ".join(part) + ("..." if len(part) < size else ""))
+    return "".join(f"[{each}]" for each in found)
 
 
 def _show(value: Any) -> str:

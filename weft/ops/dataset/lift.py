@@ -146,13 +146,18 @@ def rank(tensor: Tensor) -> int:
 
 @_rule(
     "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Digamma Elu Erf Erfc Exp Expm1 Floor"
-    " Identity Inv IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Neg OnesLike"
+    " Inv IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Neg OnesLike"
     " Reciprocal Relu Relu6 Rint Round Rsqrt Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt"
     " Square StopGradient StringToNumber Tan Tanh ZerosLike StringLower StringUpper StringStrip"
     " DecodeRaw"
 )
 def _unary(work: _Lifting, op: Operation) -> Any:
     return work.same(op)
+
+
+@_rule("Identity")
+def _identity(work: _Lifting, op: Operation) -> Any:
+    return work.made[op.inputs[0]]
 
 
 @_rule(

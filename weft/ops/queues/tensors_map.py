@@ -12,6 +12,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.step_limits import looking_up
 from weft.graph import shape_fn as s
+from weft.graph.graph import colocate_with
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import ShapeContext
@@ -203,9 +204,10 @@ def restore_sparse(
     container, shared_name, dtype = (
         sparse_map_op.get_attr(attr) for attr in ("container", "shared_name", "T")
     )
-    indices, values, shape = raw.TakeManySparseFromTensorsMap(
-        sparse_handles, dtype, _text(container), _text(shared_name) or sparse_map_op.name
-    )
+    with colocate_with(sparse_map_op):
+        indices, values, shape = raw.TakeManySparseFromTensorsMap(
+            sparse_handles, dtype, _text(container), _text(shared_name) or sparse_map_op.name
+        )
     indices.set_shape([None, rank])
     shape.set_shape([rank])
     return SparseTensor(indices, values, shape)

@@ -79,7 +79,7 @@ class BinaryClassHead(StandardHead):
         labels = check_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             labels = class_ids_of(labels, self._label_vocabulary)
-        return check_range(cast(labels, dtypes.float32), n_classes=2)
+        return check_range(cast(labels, dtypes.float32, name="ToFloat"), n_classes=2)
 
     def _default_loss(self, labels: Tensor, logits: Tensor) -> Tensor:
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

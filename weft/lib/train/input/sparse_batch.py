@@ -125,11 +125,10 @@ def restored(dequeued: Any, info: list[SparseInfo]) -> Any:
         _restore(tensor, each) if each.sparse else tensor
         for tensor, each in zip([dequeued] if single else dequeued, info, strict=True)
     ]
-    if single:
-        return tensors[0]
     # All of a batch is taken out of the maps together, whichever part of it a step uses.
     values = [t.values if isinstance(t, SparseTensor) else t for t in tensors]
-    return [_after(values, tensor) for tensor in tensors]
+    found = [_after(values, tensor) for tensor in tensors]
+    return found[0] if single else found
 
 
 def _restore(handles: Tensor, info: SparseInfo) -> SparseTensor:

@@ -145,7 +145,7 @@ def _current(error: BaseException) -> Any:
 def _reported(ex: Any) -> Any:
     """The `exc_info` to raise later for what was passed to `request_stop`."""
     error = ex[1] if isinstance(ex, tuple) and len(ex) == 3 else ex
-    logging.info("Error reported to Coordinator: %s", compat.as_str_any(error))
+    logging.info("Error reported to Coordinator: %s, %s", type(error), compat.as_str_any(error))
     info = ex if isinstance(ex, tuple) else sys.exc_info()
     if len(info) == 3 and info[0] and info[1]:
         return info
