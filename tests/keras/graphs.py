@@ -84,12 +84,18 @@ OPTIMIZERS = {
     ]
 }
 
+LOSSES = (
+    "mae mape msle hinge squared_hinge categorical_hinge logcosh kld poisson cosine_similarity "
+    "binary_crossentropy categorical_crossentropy huber_loss"
+).split()
+
 
 def names() -> list[str]:
     """The name of every case."""
     masked = ["masked/" + name for name in MASKED]
     optimizers = [kind + name for kind in ("optimizer/", "sparse/") for name in OPTIMIZERS]
-    return ["layer/" + name for name in LAYERS] + masked + optimizers
+    losses = ["loss/" + name for name in LOSSES]
+    return ["layer/" + name for name in LAYERS] + masked + optimizers + losses
 
 
 def _inputs(shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -99,6 +105,9 @@ def _inputs(shape: tuple[int, ...], dtype: str) -> np.ndarray:
 def _model(tf: Any, case: str) -> tuple[Any, np.ndarray]:
     keras = tf.keras
     kind, name = case.split("/")
+    if kind == "loss":
+        activation = {"input_shape": (4,), "activation": "softmax"}
+        return keras.Sequential([keras.layers.Dense(3, **activation)]), _inputs((6, 4), "float32")
     if kind == "sparse":
         layers = [keras.layers.Embedding(6, 3, input_length=4), keras.layers.Dense(1)]
         model = keras.Sequential(layers)
@@ -122,10 +131,12 @@ def observe(tf: Any, case: str) -> dict[str, Any]:
         x[0, 2:] = 0
     name = case.partition("/")[2]
     optimizer = eval(OPTIMIZERS[name], {"K": keras}) if name in OPTIMIZERS else "sgd"
-    model.compile(optimizer, "mse")
+    of_loss = {"metrics": ["accuracy"], "weighted_metrics": ["mae"]} if name in LOSSES else {}
+    model.compile(optimizer, name if name in LOSSES else "mse", **of_loss)
     before = _as_list(model.predict(x))
-    losses = [model.train_on_batch(x, [np.zeros_like(y) for y in before]) for _ in range(3)]
-    numbers = [*before, *_as_list(losses), *_as_list(model.predict(x))]
+    targets = [(np.random.rand(*y.shape) > 0.5).astype(y.dtype) for y in before]
+    losses = [np.ravel(model.train_on_batch(x, targets)) for _ in range(3)]
+    numbers = [*before, *losses, *_as_list(model.predict(x))]
     operations = tf.get_default_graph().get_operations()
     return {
         # But for those of gradients, which are other tests' concern.

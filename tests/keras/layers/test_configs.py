@@ -86,3 +86,26 @@ def test_shapes_given_to_the_first_layer() -> None:
     )
     flat = tf.keras.layers.Flatten(batch_input_shape=(2, 3, 4))
     assert tf.keras.layers.Flatten.from_config(flat.get_config())._batch_input_shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("layer", "keys"),
+    [
+        (lambda: tf.keras.layers.MaxPooling1D(), "strides pool_size padding data_format"),
+        (lambda: tf.keras.layers.AveragePooling2D(), "pool_size padding strides data_format"),
+        (
+            lambda: tf.keras.layers.SimpleRNN(2),
+            "bias_regularizer activity_regularizer kernel_constraint",
+        ),
+        (
+            lambda: tf.keras.layers.ConvLSTM2D(2, 3),
+            "bias_regularizer activity_regularizer kernel_constraint",
+        ),
+        (
+            lambda: tf.keras.layers.CuDNNLSTM(2),
+            "bias_initializer unit_forget_bias kernel_regularizer",
+        ),
+    ],
+)
+def test_keys_are_in_the_order_of_files(layer, keys: str) -> None:
+    assert keys in " ".join(layer().get_config())

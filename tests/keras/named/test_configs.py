@@ -170,3 +170,14 @@ def test_what_does_not_fit() -> None:
     assert activations.get(None) is activations.linear
     with pytest.raises(ValueError, match="Cannot apply softmax to a tensor that is 1D"):
         activations.softmax(initializers.Ones()((3,)))
+
+
+def test_what_stands_for_nothing_is_told_as_ever() -> None:
+    from weft.lib.keras import metrics, regularizers
+
+    with pytest.raises(ValueError, match="regularizer") as raised:
+        regularizers.get(5)
+    assert raised.value.args == ("Could not interpret regularizer identifier:", 5)
+    for name in ("kld", "KLD", "cosine"):
+        with pytest.raises(ValueError, match=f"Unknown metric function:{name}"):
+            metrics.get(name)

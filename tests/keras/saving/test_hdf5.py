@@ -235,3 +235,9 @@ def test_a_model_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path
     for found, expected in zip(again, good.get_weights(), strict=True):
         np.testing.assert_array_equal(found, expected)
     assert [each.name for each in tmp_path.iterdir()] == ["model.h5"]
+
+
+def test_no_model_at_a_path(tmp_path) -> None:
+    for path in (tmp_path, tmp_path / "none.h5"):
+        with pytest.raises(OSError, match="SavedModel file does not exist at: "):
+            load_model(str(path))

@@ -26,7 +26,7 @@ from weft.lib.keras.layers.rnn_options import (
     step_of_lstm,
 )
 from weft.lib.keras.layers.rnn_states import size_list
-from weft.lib.keras.layers.settings import record, weight
+from weft.lib.keras.layers.settings import record, weight, with_activity
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import split as array_split
@@ -239,7 +239,7 @@ class ConvLSTM2D(ConvRNN2D):
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def _cell_config(self) -> dict[str, Any]:
-        return record(self, _OPTIONS + " activity_regularizer")
+        return record(self, with_activity(_OPTIONS))
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:

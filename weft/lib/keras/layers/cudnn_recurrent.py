@@ -152,7 +152,9 @@ class CuDNNLSTM(_CuDNNRNN):
     """An LSTM with biases for inputs and state, whose gates are sigmoids."""
 
     gates = 4
-    OPTIONS = f"units unit_forget_bias {_WEIGHT_OPTIONS}"
+    OPTIONS = (
+        f"units {INITIALIZERS} unit_forget_bias {REGULARIZERS} activity_regularizer {CONSTRAINTS}"
+    )
 
     @with_parameters_of(_parameters)
     def __init__(self, **arguments: Any) -> None:

@@ -24,6 +24,9 @@ class Pooling(Layer):
     padding: str
     data_format: str
 
+    # In the order of a configuration.
+    _SETTINGS = "pool_size padding strides data_format"
+
     def __init__(
         self,
         pool_size: Any,
@@ -63,11 +66,13 @@ class Pooling(Layer):
         return TensorShape(windows.joined(dims[0], space, channels, self.data_format))
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), **record(self, "pool_size strides padding data_format")}
+        return {**super().get_config(), **record(self, self._SETTINGS)}
 
 
 class _Pooling1D(Pooling):
     """Sequences are pooled as images of width 1."""
+
+    _SETTINGS = "strides pool_size padding data_format"
 
     rank = 1
 

@@ -10,7 +10,7 @@ from weft.lib.keras.engine.input_spec import InputSpec
 from weft.lib.keras.layers.recurrent import RNN
 from weft.lib.keras.layers.rnn_cells import GRUCell, LSTMCell, SimpleRNNCell, UnitCell
 from weft.lib.keras.layers.rnn_options import delegate
-from weft.lib.keras.layers.settings import record
+from weft.lib.keras.layers.settings import record, with_activity
 from weft.lib.platform import tf_logging as logging
 
 
@@ -53,7 +53,7 @@ class _CellLayer(RNN):
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def _cell_config(self) -> dict[str, Any]:
-        return record(self, self.cell_class.OPTIONS + " activity_regularizer")
+        return record(self, with_activity(self.cell_class.OPTIONS))
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:

@@ -44,6 +44,11 @@ def record(layer: Any, keys: str) -> dict[str, Any]:
     return {key: kind.serialize(value) if kind else value for key, (kind, value) in found.items()}
 
 
+def with_activity(options: str) -> str:
+    """`options` of a cell with the penalty on a layer's outputs, after that on its biases."""
+    return options.replace("bias_regularizer", "bias_regularizer activity_regularizer")
+
+
 def weight(layer: Any, name: str, shape: Any, settings: str = "", **more: Any) -> Any:
     """A trainable weight that is made and kept as the layer's settings for it say.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -38,8 +39,9 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
     """The error relative to the label, in percent."""
     y_true, y_pred = _alike(y_true, y_pred)
-    size = K.clip(math.abs(y_true), K.epsilon(), None)
-    return 100.0 * K.mean(math.abs((y_true - y_pred) / size), axis=-1)
+    error = y_true - y_pred
+    relative = error / K.clip(math.abs(y_true), K.epsilon(), None)
+    return 100.0 * K.mean(math.abs(relative), axis=-1)
 
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
@@ -52,17 +54,19 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
 def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
     """Squares of errors up to `delta`, linear beyond; for each element."""
     y_pred, y_true = casts.cast(y_pred, K.floatx()), casts.cast(y_true, K.floatx())
-    error = math.abs(y_pred - y_true)
+    error = math.abs(math.subtract(y_pred, y_true))
     quadratic = math.minimum(error, delta)
-    return 0.5 * quadratic * quadratic + delta * (error - quadratic)
+    linear = math.subtract(error, quadratic)
+    half = convert_to_tensor(0.5, dtype=quadratic.dtype)
+    squared = math.multiply(half, math.multiply(quadratic, quadratic))
+    return math.add(squared, math.multiply(delta, linear))
 
 
 def logcosh(y_true: Any, y_pred: Any) -> Tensor:
     """The logarithm of the hyperbolic cosine of the error."""
     y_true, y_pred = _alike(y_true, y_pred)
     error = y_pred - y_true
-    two = convert_to_tensor(2.0, dtype=error.dtype)
-    return K.mean(error + nn_impl.softplus(-2.0 * error) - unary.log(two), axis=-1)
+    return K.mean(error + nn_impl.softplus(-2.0 * error) - unary.log(2.0), axis=-1)
 
 
 # ---- margins ----
@@ -91,18 +95,32 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
     truth, guess = _alike(y_true, y_pred)
     right = reduce.reduce_sum(truth * guess, -1)
     lead = reduce.reduce_max((1.0 - truth) * guess, -1) - right
-    return math.maximum(lead + 1.0, 0.0)
+    return math.maximum(0.0, lead + 1.0)
 
 
 # ---- probabilities ----
 
 
-def _smoothed(y_true: Tensor, smoothing: Any, even: Any) -> Tensor:
-    """Labels moved by `smoothing` towards `even`, the probability of not knowing."""
+def _smoothed(
+    y_true: Tensor, smoothing: Any, even: Callable[[Tensor], Callable[[], Tensor]]
+) -> Any:
+    """Labels moved by `smoothing` towards `even`, its part of the probability of not knowing."""
+    part = convert_to_tensor(smoothing, dtype=K.floatx())
     if not is_tensor(smoothing) and not smoothing:
         return y_true
-    smoothing = casts.cast(smoothing, y_true.dtype)
-    return y_true * (1.0 - smoothing) + smoothing * even()
+    share = even(part)
+    moved = y_true * (1.0 - part)
+    return moved + share()
+
+
+def _of_classes(y_true: Tensor, y_pred: Tensor) -> Any:
+    """An equal part for each class."""
+
+    def even(part: Tensor) -> Callable[[], Tensor]:
+        count = casts.cast(array.shape(y_true)[1], y_pred.dtype)
+        return lambda: part / count
+
+    return even
 
 
 def categorical_crossentropy(
@@ -110,9 +128,7 @@ def categorical_crossentropy(
 ) -> Tensor:
     """The cross entropy of predictions and labels that are distributions over classes."""
     y_true, y_pred = _alike(y_true, y_pred)
-    y_true = _smoothed(
-        y_true, label_smoothing, lambda: 1.0 / casts.cast(array.shape(y_true)[1], y_pred.dtype)
-    )
+    y_true = _smoothed(y_true, label_smoothing, _of_classes(y_true, y_pred))
     return K.categorical_crossentropy(y_true, y_pred, from_logits=from_logits)
 
 
@@ -129,7 +145,7 @@ def binary_crossentropy(
 ) -> Tensor:
     """The cross entropy of probabilities and labels that are 0 or 1."""
     y_true, y_pred = _alike(y_true, y_pred)
-    y_true = _smoothed(y_true, label_smoothing, lambda: 0.5)
+    y_true = _smoothed(y_true, label_smoothing, lambda part: lambda: 0.5 * part)
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=-1)
 
 

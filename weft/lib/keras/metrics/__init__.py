@@ -88,6 +88,9 @@ from weft.lib.keras.metrics.wrappers import (  # noqa: F401
 )
 from weft.lib.keras.utils.generic import deserialize_keras_object, serialize_keras_object
 
+# Losses that are here, too, but no metrics to ask for by these names.
+_NO_METRICS = ("KLD", "kld", "cosine")
+
 
 def serialize(metric: Any) -> Any:
     """The name of a function, or the record of an object."""
@@ -96,7 +99,8 @@ def serialize(metric: Any) -> Any:
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
     """The metric that a configuration describes, of Keras or among `custom_objects`."""
-    return deserialize_keras_object(config, globals(), custom_objects, "metric function")
+    known = {name: each for name, each in globals().items() if name not in _NO_METRICS}
+    return deserialize_keras_object(config, known, custom_objects, "metric function")
 
 
 def get(identifier: Any) -> Any:

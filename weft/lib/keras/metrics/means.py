@@ -51,14 +51,15 @@ class Reduce(Metric):
             mean = reduce.reduce_sum if self.reduction == SUM else reduce.reduce_mean
             weights = casts.cast(sample_weight, self._dtype)
             values, weights = fitting_weights(values, weights, mean)
-            values = values * weights
+            values = math.multiply(values, weights)
         total = reduce.reduce_sum(values)
         with control_dependencies([total]):
             updated = self.total.assign_add(total)
         if self.reduction == SUM:
             return updated
+        number = self._number(values, weights)
         with control_dependencies([updated]):
-            return self.count.assign_add(self._number(values, weights))
+            return self.count.assign_add(number)
 
     def _paired(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         """Labels and predictions in the type of the metric, and of shapes that fit."""

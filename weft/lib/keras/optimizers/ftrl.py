@@ -78,8 +78,8 @@ class Ftrl(_OneOp):
         return self._config_with(
             "learning_rate",
             "decay",
-            *_HYPERS,
             initial_accumulator_value=self._initial_accumulator_value,
+            **{name: self._serialize_hyperparameter(name) for name in _HYPERS},
             l2_shrinkage_regularization_strength=self._l2_shrinkage_regularization_strength,
         )
 

@@ -60,9 +60,13 @@ def _load(filepath: Any, custom_objects: Any, compile: bool) -> Any:
             return load_model_from_hdf5(filepath, custom_objects, compile)
     elif contains_saved_model(filepath):
         return load_saved_model(filepath, custom_objects, compile)
+    if isinstance(filepath, str):
+        raise OSError(
+            f"SavedModel file does not exist at: {filepath}/{{saved_model.pbtxt|saved_model.pb}}"
+        )
     raise OSError(
-        f"Unable to load model. Filepath is not an hdf5 file (or h5py is not available) or "
-        f"SavedModel: {filepath}"
+        "Unable to load model. Filepath is not an hdf5 file (or h5py is not available) or "
+        "SavedModel."
     )
 
 

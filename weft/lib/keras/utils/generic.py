@@ -132,6 +132,8 @@ def interpret(
         return deserialize(identifier)
     if identifier is None or callable(identifier):
         return identifier
+    if kind in ("loss function", "regularizer"):
+        raise ValueError(f"Could not interpret {kind} identifier:", identifier)
     raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
 
 
