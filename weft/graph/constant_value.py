@@ -150,8 +150,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 class _ShapeReader:
     """Reads integer vectors as shapes, with None for -1 and for components that are not known."""
 
-    def __init__(self, value_of: Callable[[Any], Any]) -> None:
-        self.value_of = value_of
+    def __init__(self, value_of: Callable[[Any], Any], sees_all: bool) -> None:
+        self.value_of, self.sees_all = value_of, sees_all
 
     def dims(self, tensor: Tensor) -> Dims:
         value = self.value_of(tensor)
@@ -173,8 +173,8 @@ class _ShapeReader:
         value = self.value_of(tensor)
         if value is not None and value.ndim == 1:
             return _as_dims(value)
-        if op.definition.measures == "shape" and op.definition.single_output:
-            return op.inputs[0].dims
+        if op.definition.measures == "shape" and (op.definition.single_output or self.sees_all):
+            return op.inputs[tensor.value_index].dims
         if op.type == "Pack" and op.attrs["axis"] == 0:
             return tuple(map(self._scalar, op.inputs))
         if op.type in ("ConcatV2", "Concat"):
@@ -219,8 +219,8 @@ def _as_dims(value: np.ndarray) -> Dims:
 
 
 # What shape rules see, and what users are told.
-folded_dims = _ShapeReader(folded_value).dims
-constant_value_as_dims = _ShapeReader(constant_value).dims
+folded_dims = _ShapeReader(folded_value, sees_all=True).dims
+constant_value_as_dims = _ShapeReader(constant_value, sees_all=False).dims
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
