@@ -85,11 +85,9 @@ def _batch_and_time_swapped(x: Tensor) -> Tensor:
 
 def _along_time(mask: Any, time_major: bool) -> Tensor:
     """The mask as booleans, time first, with an axis for the features."""
-    if mask.dtype != dtypes.bool:
-        mask = casts.cast(mask, dtypes.bool)
-    if len(mask.shape) == 2:
-        mask = array_shape.expand_dims(mask, -1)
-    return mask if time_major else _batch_and_time_swapped(mask)
+    kept = mask if mask.dtype == dtypes.bool else casts.cast(mask, dtypes.bool)
+    columns = array_shape.expand_dims(kept, -1) if len(kept.shape) == 2 else kept
+    return columns if time_major else _batch_and_time_swapped(columns)
 
 
 def _with_constants(step_function: Step, constants: tuple[Any, ...]) -> Step:
