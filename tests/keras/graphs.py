@@ -69,6 +69,7 @@ LAYERS: dict[str, tuple[str, tuple[int, ...]]] = {
         "L.ConvLSTM2D(3, 2, padding='same', dropout=0.2, return_sequences=True)",
         (2, 3, 5, 4, 2),
     ),
+    "attention": ("lambda x: L.AdditiveAttention(causal=True)([x, x])", (2, 4, 5)),
     "bidirectional": ("L.Bidirectional(L.LSTM(3, return_sequences=True))", (2, 4, 5)),
 }
 # Recurrent layers after a mask.
