@@ -108,7 +108,7 @@ class Fetches:
             ) from None
         except KeyError as error:
             raise ValueError(
-                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error.args[0]})"
+                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
             ) from None
         if not self.graph.is_fetchable(found):
             raise ValueError(f"Operation {found.name!r} has been marked as not fetchable.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.client import process_config
@@ -149,6 +149,8 @@ class BaseSession(SessionInterface):
         storage = self._fed.get(given)
         if storage is not None and not self._graph._unfeedable:
             return given, to_feeds(given, storage, feed_dict.values())
+        if not isinstance(feed_dict, Mapping):
+            raise TypeError("input must be a dictionary")
         pairs = [pair for key, value in feed_dict.items() for pair in _feed_pairs(key, value)]
         # Of two values for a tensor, as by its name and by itself, the last one counts.
         fed = {self._feed_tensor(element): value for element, value in pairs}

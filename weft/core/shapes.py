@@ -336,7 +336,10 @@ class TensorShape:
         dims = self._dims_tuple
         if isinstance(key, slice):
             return TensorShape.from_dims(_slice_unknown(key) if dims is None else dims[key])
-        size = None if dims is None else dims[key]
+        try:
+            size = None if dims is None else dims[key]
+        except IndexError:
+            raise IndexError("list index out of range") from None
         return size if self.plain_sizes else Dimension(size)
 
     def concatenate(self, other: Any) -> TensorShape:

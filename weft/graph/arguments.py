@@ -83,10 +83,10 @@ def _convert_list(
     definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any]
 ) -> list[Tensor]:
     if not isinstance(values, (list, tuple)):
-        raise TypeError(
-            f"Expected list for '{arg.name}' argument to '{python_name(definition)}' Op, not"
-            f" {values!r}."
-        )
+        any_types = arg.type_list_attr is not None
+        called = definition.name if any_types else python_name(definition)
+        shown = str(values) if any_types else repr(values)
+        raise TypeError(f"Expected list for '{arg.name}' argument to '{called}' Op, not {shown}.")
     if arg.type_list_attr is not None:
         asked = attrs.get(arg.type_list_attr) or [None] * len(values)
         try:

@@ -80,9 +80,18 @@ def _normalize(attr: AttrDef, kind: str, value: Any) -> Any:
             pass  # as an array of several is no int
         raise TypeError(f"Expected {kind} for argument '{attr.name}' not {value!r}.")
     if kind == "type":
-        return dtypes.as_dtype(value).base_dtype
+        try:
+            return dtypes.as_dtype(value).base_dtype
+        except TypeError:
+            raise TypeError(
+                f"Expected DataType for argument '{attr.name}' not {value!r}."
+            ) from None
     if kind == "shape":
-        return dims_of(value)
+        try:
+            return dims_of(value)
+        except (TypeError, ValueError) as error:
+            message = f"Error converting {attr.name} to a TensorShape: {error}."
+            raise type(error)(message) from None
     if kind == "tensor":
         return np.asarray(value)
     return _function_reference(value)

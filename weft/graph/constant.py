@@ -159,7 +159,15 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
         else:
             array = _of_type(values, wanted)
     except ValueError as error:
-        raise ValueError(f"Argument must be a dense tensor: {values} - {error}") from None
+        got, wanted_shape = _common_shape(values), _first_shape(values)
+        if wanted not in (None, dtypes.string):
+            raise ValueError(str(error).split(" The requested")[0]) from None
+        if got == wanted_shape:
+            raise _inconvertible(values) from None
+        raise ValueError(
+            f"Argument must be a dense tensor: {values} - got shape {got}, but wanted"
+            f" {wanted_shape}."
+        ) from None
     if wanted is None:
         if array.dtype == np.float64:
             return array.astype(np.float32)
@@ -169,6 +177,26 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
     elif wanted is dtypes.string and array.dtype != object:
         raise TypeError(f"Expected string, got {values!r} instead.")
     return array
+
+
+def _first_shape(values: Any) -> list[int]:
+    """The shape of nested lists, if all of them were as long as the first."""
+    if not isinstance(values, list | tuple):
+        return []
+    return [len(values), *_first_shape(values[0])] if values else [0]
+
+
+def _common_shape(values: Any) -> list[int]:
+    """How far nested lists are of one length."""
+    if not isinstance(values, list | tuple):
+        return []
+    parts = [_common_shape(value) for value in values]
+    shape = [len(values)]
+    for sizes in zip(*parts, strict=False):
+        if len(set(sizes)) > 1:
+            break
+        shape.append(sizes[0])
+    return shape
 
 
 def _plain(values: Any) -> np.ndarray:
@@ -184,10 +212,14 @@ def _strings(values: Any) -> np.ndarray:
     try:
         return _to_bytes(np.array(values, dtype=object))
     except TypeError:
-        raise TypeError(
-            f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}."
-            " Consider casting elements to a supported type."
-        ) from None
+        raise _inconvertible(values) from None
+
+
+def _inconvertible(values: Any) -> TypeError:
+    return TypeError(
+        f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}."
+        " Consider casting elements to a supported type."
+    )
 
 
 def _of_type(values: Any, wanted: DType) -> np.ndarray:

@@ -389,7 +389,7 @@ def infer_shapes(op: Operation, context: ShapeContext | None = None) -> None:
     except (OpError, TypeError):
         raise
     except Exception as error:
-        shapes = ", ".join(show(tensor.dims) for tensor in op.inputs)
+        shapes = ", ".join("?" if t.dims is None else show(t.dims) for t in op.inputs)
         values = AskedContext.of_failure(op, rule).told()
         is_told = type(error) is ValueError
         raise ValueError(

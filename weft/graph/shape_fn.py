@@ -193,6 +193,15 @@ def merge(a: Dims, b: Dims) -> Dims:
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
+def merge_prefix(dims: Dims, prefix: Dims) -> None:
+    """ValueError unless `dims` may begin with `prefix`."""
+    if dims is None or prefix is None:
+        return
+    with_rank_at_least(dims, len(prefix))
+    for size, wanted in zip(dims, prefix, strict=False):
+        merge_dim(size, wanted)
+
+
 def with_rank(dims: Dims, rank: int) -> tuple[int | None, ...]:
     """`dims` if its rank may be `rank`; unknown dimensions when the rank was unknown."""
     if dims is None:

@@ -230,12 +230,12 @@ def test_cond_of_slices_with_indices_of_two_types() -> None:
         (
             lambda p: tf.cond(p, lambda: [1, 2], lambda: [1, 2, 3]),
             ValueError,
-            "Incompatible return values",
+            "don't have the same number of elements",
         ),
         (
             lambda p: tf.cond(p, lambda: [1, 2], lambda: (1, 2)),
             TypeError,
-            "Incompatible return types",
+            "don't have the same sequence type",
         ),
     ],
 )

@@ -46,13 +46,12 @@ class Beta(Distribution):
             self.total_concentration = self.concentration1 + self.concentration0
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        ones = array.ones_like(self.total_concentration, dtype=self.dtype)
-        seeds = [seed, new_seed(seed, "beta")]
+        given = (self.concentration1, self.concentration0)
+        ones = (array.ones_like(self.total_concentration, dtype=self.dtype) for _ in given)
+        shapes = [one * each for one, each in zip(ones, given, strict=True)]
         one, other = (
-            random_gamma([n], ones * concentration, dtype=self.dtype, seed=each)
-            for concentration, each in zip(
-                (self.concentration1, self.concentration0), seeds, strict=True
-            )
+            random_gamma([n], shape, dtype=self.dtype, seed=each)
+            for shape, each in zip(shapes, (seed, new_seed(seed, "beta")), strict=True)
         )
         return one / (one + other)
 

@@ -15,7 +15,6 @@ from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
-from weft.lib.distributions.sample_shapes import static_rank
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import sequence_mask, where
 from weft.ops.math import math
@@ -41,13 +40,31 @@ class Categorical(Distribution):
             self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)
-            dims = self.logits.shape.dims
-            last = None if dims is None else dims[-1].value
-            size = array.shape(self.logits)[-1] if last is None else last
-            self.event_size = convert_to_tensor(size, dtypes.int32, name="event_size")
+            self._measure(self.logits.dims)
+
+    def _measure(self, dims: s.Dims) -> None:
+        """Keeps the sizes of the logits: constants where they are known, else nodes."""
+        count = None if dims is None else len(dims) - 1
+        if count is None:
+            with name_scope("batch_rank"):
+                self._batch_rank = array.rank(self.logits) - 1
+        else:
+            self._batch_rank = convert_to_tensor(count, dtypes.int32, name="batch_rank")
+        sizes = array.shape(self.logits, name="logits_shape")
+        if dims and dims[-1] is not None:
+            self.event_size = convert_to_tensor(dims[-1], dtypes.int32, name="event_size")
+        else:
+            with name_scope("event_size"):
+                self.event_size = sizes[self._batch_rank]
+        if dims is not None and s.known(dims[:-1]):
+            batch = convert_to_tensor(list(dims[:-1]), dtypes.int32, name="batch_shape")
+            self._batch_shape_val = batch
+        else:
+            with name_scope("batch_shape"):
+                self._batch_shape_val = sizes[:-1]
 
     def _batch_shape_tensor(self) -> Tensor:
-        return array.shape(self.logits)[:-1]
+        return array.identity(self._batch_shape_val)
 
     def _batch_shape(self) -> Any:
         return self.logits.shape[:-1]
@@ -102,7 +119,7 @@ class Categorical(Distribution):
         return -math.reduce_sum(log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Tensor:
-        best = math.argmax(self.logits, axis=static_rank(self.logits) - 1)
+        best = math.argmax(self.logits, axis=self._batch_rank)
         found = math.cast(best, self.dtype)
         found.set_shape(self.batch_shape)
         return found

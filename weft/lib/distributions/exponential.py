@@ -26,7 +26,7 @@ class Exponential(Gamma):
     ) -> None:  # fmt: skip
         with name_scope(name, values=[rate]) as name:
             rate = convert_to_tensor(rate, name="rate")
-            one = array.ones([], rate.dtype)
+        one = array.ones([], rate.dtype)
         super().__init__(one, rate, validate_args, allow_nan_stats, name)
 
     def _log_survival_function(self, value: Any) -> Tensor:

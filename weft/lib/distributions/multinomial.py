@@ -61,8 +61,8 @@ class Multinomial(Distribution):
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         """Each of the batch has its own number of throws, so they are drawn one by one."""
-        size = self.event_shape_tensor()[0]
         throws = math.cast(self.total_count, dtypes.int32)
+        size = self.event_shape_tensor()[0]
         throws = array.ones_like(self.logits[..., 0], dtype=throws.dtype) * throws
         logits = array.ones_like(throws[..., None], dtype=self.logits.dtype) * self.logits
 
@@ -72,8 +72,9 @@ class Multinomial(Distribution):
 
         rows = [array.reshape(logits, [-1, size]), n * array.reshape(throws, [-1])]
         drawn = map_fn(counts, rows, dtype=self.dtype)
-        shape = array.concat([self._draws(n), [size]], 0)
-        return array.reshape(array.transpose(drawn, perm=[1, 0, 2]), shape)
+        turned = array.transpose(drawn, perm=[1, 0, 2])
+        shape = array.concat([[n], self.batch_shape_tensor(), [size]], 0)
+        return array.reshape(turned, shape)
 
     def _log_prob(self, value: Any) -> Tensor:
         counts = checked_counts(

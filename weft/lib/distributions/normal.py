@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import e, log, pi
 from typing import Any
 
+from weft.graph.convert import constant
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions import special
 from weft.lib.distributions.described import keeps_arguments
@@ -77,7 +78,8 @@ class NormalWithSoftplusScale(Normal):
 @RegisterKL(Normal, Normal)
 def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
-        theirs, ours = (math.square(each.scale) for each in (b, a))
+        one, two, half = (constant(value, dtype=a.dtype) for value in (1, 2, 0.5))
+        ours, theirs = math.square(a.scale), math.square(b.scale)
         ratio = ours / theirs
-        apart = math.squared_difference(a.loc, b.loc) / (2.0 * theirs)
-        return apart + 0.5 * (ratio - 1.0 - math.log(ratio))
+        apart = math.squared_difference(a.loc, b.loc) / (two * theirs)
+        return apart + half * (ratio - one - math.log(ratio))

@@ -34,28 +34,28 @@ def _joined(c: ShapeContext, axis_input: int, first: int, last: int) -> Dims:
     axis = c.value(axis_input)
     shapes = [c.dims(i) for i in range(first, last)]
     ranks = [len(dims) for dims in shapes if dims is not None]
+    if ranks and ranks[0] == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    for dims in shapes:
+        s.with_rank(dims, ranks[0] if ranks else 0)
     if axis is None:
-        if not ranks:
-            return None
-        if ranks[0] == 0:
-            raise ValueError("Can't concatenate scalars (use tf.stack instead)")
-        for dims in shapes:
-            s.with_rank(dims, ranks[0])
-        return (None,) * ranks[0]
+        return (None,) * ranks[0] if ranks else None
     at = int(axis)
     for dims in reversed(shapes):
         s.with_rank_at_least(dims, -at if at < 0 else at + 1)
     if not ranks:
         return None
-    out: Dims = None
+    before: Dims = None
+    after: Dims = None
     total: int | None = 0
     for dims in reversed(shapes):
         size = None if dims is None else dims[at]
         total = None if total is None or size is None else total + size
-        out = s.merge(_without(dims, at), out)
-    assert out is not None
-    at %= len(out)
-    return (*out[:at], total, *out[at + 1 :])
+        if dims is not None:
+            end = at % len(dims)
+            before, after = s.merge(dims[:end], before), s.merge(dims[end + 1 :], after)
+    assert before is not None and after is not None
+    return (*before, total, *after)
 
 
 def _without(dims: Dims, at: int) -> Dims:

@@ -28,7 +28,9 @@ def _one_hot_shape(c: ShapeContext) -> Dims:
     axis, indices, depth = c.attr("axis"), c.dims(0), c.value(1)
     if axis < -1:
         raise ValueError("axis must be >= -1")
-    s.with_rank(c.dims(1), 0)
+    if c.dims(1):
+        c.value(1)
+        raise ValueError(f"Input must be scalar but has rank {len(c.dims(1) or ())}")
     if depth is not None and int(depth) < 0:
         raise ValueError(
             f"Dimension size, given by scalar input 1, must be non-negative but is {depth}"

@@ -21,17 +21,11 @@ from weft.ops.kit.row_updates import check_range
 from weft.ops.kit.shared import blank, invalid, place
 
 
-def _merge_prefix(dims: Dims, prefix: tuple[int | None, ...]) -> None:
-    if dims is not None:
-        s.with_rank_at_least(dims, len(prefix))
-        s.merge(dims[: len(prefix)], prefix)
-
-
 def _partitioned(c: ShapeContext) -> list[Dims]:
     data, partitions = c.dims(0), c.dims(1)
     if partitions is None:
         return [None] * c.num_outputs
-    _merge_prefix(data, partitions)
+    s.merge_prefix(data, partitions)
     part: Dims = None if data is None else (None, *data[len(partitions) :])
     return [part] * c.num_outputs
 
@@ -86,7 +80,7 @@ def _stitched(c: ShapeContext) -> Dims:
             last = max(last, int(value.max()) + 1)
         if indices is None:
             continue
-        _merge_prefix(data, indices)
+        s.merge_prefix(data, indices)
         rest = s.merge(rest, None if data is None else data[len(indices) :])
     return None if rest is None else (last, *rest)
 

@@ -57,14 +57,14 @@ def _split_axis(c: ShapeContext, axis_input: int, dims: Dims) -> int | None:
     if value is None:
         return None
     axis = int(value)
-    if axis < 0:
-        if dims is None:
-            return None
-        if axis < -len(dims):
-            raise ValueError(f"axis must be in [{-len(dims)}, {len(dims)}), got {axis}")
-        axis += len(dims)
-    s.with_rank_at_least(dims, axis + 1)
-    return axis
+    if dims is None:
+        return None if axis < 0 else axis
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(
+            f"Dimension size, given by scalar input {axis} must be in range"
+            f" [{-len(dims)}, {len(dims)})"
+        )
+    return axis % len(dims)
 
 
 def _split_evenly(c: ShapeContext) -> list[Dims]:

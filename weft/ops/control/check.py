@@ -24,6 +24,7 @@ from weft.graph.graph import (
 )
 from weft.ops.array import array
 from weft.ops.array.array import check_numerics, deprecated_alias, ensure_shape
+from weft.ops.array.strided import strided_slice
 from weft.ops.control.check_shapes import (
     assert_rank,
     assert_rank_at_least,
@@ -38,6 +39,7 @@ from weft.ops.control.check_types import (
     assert_type,
     is_numeric_tensor,
 )
+from weft.ops.control.cond import cond
 from weft.ops.control.control import Assert, group, no_op, with_dependencies
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import operands, tensors_of
@@ -182,7 +184,10 @@ def _sign(
             x = convert_to_tensor(x, name="x")
             if data is None:
                 what = f"Condition x {symbol} 0 did not hold element-wise:"
-                data = [message or "", what, *_values(x=x)]
+                shown, value = _values(x=x)
+                # TensorFlow lacks a comma between these two in the last of the four assertions.
+                told = [what + shown] if symbol == "<=" else [what, shown]
+                data = [message or "", *told, value]
             zero = convert_to_tensor(0, dtype=x.dtype)
             pair = (zero, x) if zero_first else (x, zero)
             return compare(*pair, data=data, summarize=summarize)
@@ -207,7 +212,14 @@ def _every_step(x: Any, compare: Callable[..., Tensor], name: str | None, defaul
         x = array.reshape(x, [-1])
         if not is_numeric_tensor(x):
             raise TypeError(f"Expected x to be numeric, instead found: {x}")
-        steps = x[1:] - x[:-1]
+        is_short = math.less(array.size(x), 2)
+        last = array.shape(x) - 1
+
+        def each_step() -> Tensor:
+            later = strided_slice(x, [1], np.ones(1, np.int32) + last)
+            return later - strided_slice(x, [0], last)
+
+        steps = cond(is_short, lambda: convert_to_tensor([], dtype=x.dtype), each_step)
         zero = convert_to_tensor(0, dtype=steps.dtype)
         return math.reduce_all(compare(zero, steps))
 

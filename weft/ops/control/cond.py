@@ -292,7 +292,7 @@ def cond(
         context_f, original_f, result_f = _build_branch(pred, pivots[1], 0, false_fn, "false_fn")
         if not strict:
             original_t, original_f = _unpacked(original_t), _unpacked(original_f)
-        _check_same_structure(original_t, original_f)
+        nest.assert_same_structure(original_t, original_f, expand_composites=True)
         if not result_t:
             raise ValueError("true_fn and false_fn must return at least one result.")
         _unify_index_types(result_t, result_f)
@@ -330,15 +330,6 @@ def _build_branch(
 
 def _unpacked(result: Any) -> Any:
     return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
-
-
-def _check_same_structure(original_t: Any, original_f: Any) -> None:
-    try:
-        nest.assert_same_structure(original_t, original_f, expand_composites=True)
-    except TypeError as error:
-        raise TypeError(f"Incompatible return types of true_fn and false_fn: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"Incompatible return values of true_fn and false_fn: {error}") from None
 
 
 def _unify_index_types(result_t: Any, result_f: Any) -> None:

@@ -83,8 +83,8 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
             found = item if isinstance(item, Operation) else _operation_behind(item)
             if not isinstance(found, Operation):
                 raise TypeError(
-                    f"Expected tf.group() expected Tensor objects not None, Operation or Variable;"
-                    f" got {item!r} of type {type(item)}"
+                    f"Expected tf.group() expected Tensor arguments not '{item}' with type"
+                    f" '{type(item)}'"
                 )
             by_device.setdefault(found.device, []).append(found)
         if len(by_device) <= 1:
@@ -240,6 +240,8 @@ def Assert(
         shown = "\n".join(_shown_now(convert_to_tensor(each), summarize) for each in data)
         message = f"Expected '{condition!s}' to be true. Summarized data: {shown}"
         raise errors.InvalidArgumentError(None, None, message)
+    if not isinstance(data, list | tuple):
+        raise TypeError("values must be a sequence.")
     with name_scope(name, "Assert", [condition, data]):
         tensors = [convert_to_tensor(each) for each in data]
         if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):

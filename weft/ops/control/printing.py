@@ -86,9 +86,7 @@ def Print(
         4
     """
     given = {"message": message, "first_n": first_n, "summarize": summarize}
-    return print_op(
-        input_, list(data), name=name, **{k: v for k, v in given.items() if v is not None}
-    )
+    return print_op(input_, data, name=name, **{k: v for k, v in given.items() if v is not None})
 
 
 # ---- tf.print -----------------------------------------------------------------------------------

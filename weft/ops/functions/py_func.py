@@ -243,7 +243,7 @@ def add_function(func: Callable[..., Any]) -> str:
 def _added(kind: OpDef, func: Any, inp: Sequence[Any], Tout: Any, name: str | None) -> Any:
     single = not isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in ([Tout] if single else Tout)]
-    result = kind(list(inp), token=add_function(func), Tout=types, name=name)
+    result = kind(inp, token=add_function(func), Tout=types, name=name)
     return result[0] if single and isinstance(result, list) else result
 
 

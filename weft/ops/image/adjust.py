@@ -214,6 +214,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """The one channel three times."""
     with operands(name, "grayscale_to_rgb", images=images) as (scope, images):
         gray = assert_grayscale(images)
+        gray = control.with_dependencies([], gray) if gray is images else gray
         before = array.ones(array.expand_dims(array.rank(gray) - 1, 0), dtypes.int32)
         copies = array.concat([before, array.expand_dims(3, 0)], 0)
         rgb = array.tile(gray, copies, name=scope)

@@ -231,13 +231,13 @@ def pad_to_bounding_box(
         batch, height, width, depth = dimensions(image, rank=4)
         after_width = target_width - offset_width - width
         after_height = target_height - offset_height - height
-        for condition, message in (
-            (offset_height >= 0, "offset_height must be >= 0"),
-            (offset_width >= 0, "offset_width must be >= 0"),
-            (after_width >= 0, "width must be <= target - offset"),
-            (after_height >= 0, "height must be <= target - offset"),
+        for holds, message in (
+            (lambda: offset_height >= 0, "offset_height must be >= 0"),
+            (lambda: offset_width >= 0, "offset_width must be >= 0"),
+            (lambda: after_width >= 0, "width must be <= target - offset"),
+            (lambda: after_height >= 0, "height must be <= target - offset"),
         ):
-            checks += require(condition, message)
+            checks += require(holds(), message)
         image = control.with_dependencies(checks, image)
         margins = [0, 0, offset_height, after_height, offset_width, after_width, 0, 0]
         padded = array.pad(image, array.reshape(array.stack(margins), [4, 2]))
@@ -269,15 +269,15 @@ def crop_to_bounding_box(
         image, was_batch = as_batch(image)
         checks = check_at_least_3d(image)
         batch, height, width, depth = dimensions(image, rank=4)
-        for condition, message in (
-            (offset_width >= 0, "offset_width must be >= 0."),
-            (offset_height >= 0, "offset_height must be >= 0."),
-            (target_width > 0, "target_width must be > 0."),
-            (target_height > 0, "target_height must be > 0."),
-            (width >= target_width + offset_width, "width must be >= target + offset."),
-            (height >= target_height + offset_height, "height must be >= target + offset."),
+        for holds, message in (
+            (lambda: offset_width >= 0, "offset_width must be >= 0."),
+            (lambda: offset_height >= 0, "offset_height must be >= 0."),
+            (lambda: target_width > 0, "target_width must be > 0."),
+            (lambda: target_height > 0, "target_height must be > 0."),
+            (lambda: width >= target_width + offset_width, "width must be >= target + offset."),
+            (lambda: height >= target_height + offset_height, "height must be >= target + offset."),
         ):
-            checks += require(condition, message)
+            checks += require(holds(), message)
         image = control.with_dependencies(checks, image)
         cropped = slice_images(
             image,

@@ -131,14 +131,16 @@ def _size(size: Any) -> Tensor:
 
 def _within(size: Tensor, images: Tensor) -> Tensor:
     """The largest size within `size` that has the proportions of `images`."""
-    have = [math.cast(d, dtypes.float32) for d in dimensions(images, rank=4)[1:3]]
-    want = [d if d is None else float(d) for d in constant_value_as_shape(size).as_list()]
+    have, known = dimensions(images, rank=4)[1:3], constant_value_as_shape(size).as_list()
+    want = [size[i] if d is None else d for i, d in enumerate(known)]
+
     scales = [
-        (math.cast(size[i], dtypes.float32) if w is None else w) / h
-        for i, (w, h) in enumerate(zip(want, have, strict=True))
+        math.cast(w, dtypes.float32) / math.cast(h, dtypes.float32)
+        for w, h in zip(want, have, strict=True)
     ]
     scale = math.minimum(*scales)
-    scaled = [math.cast(math.round(scale * h), dtypes.int32) for h in have]
+    longer = (math.round(scale * math.cast(h, dtypes.float32)) for h in have)
+    scaled = [math.cast(length, dtypes.int32) for length in longer]
     return convert_to_tensor(scaled, dtypes.int32, name="size")
 
 

@@ -157,9 +157,9 @@ def c_escaped(text: str) -> str:
 
 
 def _octal(char: str) -> str:
-    raw_byte = "\udc80" <= char <= "\udcff"
-    code = ord(char) - 0xDC00 if raw_byte else ord(char)
-    return f"\\{code:03o}" if raw_byte or code < 32 or code == 127 else char
+    if " " <= char <= "~":
+        return char
+    return "".join(f"\\{byte:03o}" for byte in char.encode(errors="surrogateescape"))
 
 
 def positions(counts: Any) -> Any:

@@ -390,11 +390,10 @@ def _checked_matrix(a: Any, validate_args: bool) -> Tensor:
         return array.identity(a)
 
 
-def _longest_side(a: Tensor) -> Any:
-    """The larger of rows and columns, in the dtype of `a`."""
-    if a.dims is not None and None not in a.dims[-2:]:
-        return float(max(a.dims[-2:]))  # type: ignore[type-var, arg-type]
-    return math.cast(math.reduce_max(array.shape(a)[-2:]), a.dtype)
+def _known_side(a: Tensor) -> int | None:
+    """The larger of rows and columns, if both are known."""
+    sides = (None,) if a.dims is None else a.dims[-2:]
+    return None if None in sides else max(sides)  # type: ignore[type-var]
 
 
 def matrix_rank(
@@ -406,9 +405,11 @@ def matrix_rank(
         matrix = _checked_matrix(given, validate_args)
         values = svd(matrix, compute_uv=False)
         if tol is None:
-            largest = math.reduce_max(values, -1, keepdims=True)
             epsilon = float(np.finfo(matrix.dtype.as_numpy_dtype).eps)
-            tol = epsilon * _longest_side(matrix) * largest
+            side: Any = _known_side(matrix)
+            longest = math.reduce_max(array.shape(matrix)[-2:]) if side is None else np.int64(side)
+            tol = epsilon * math.cast(longest, matrix.dtype)
+            tol = tol * math.reduce_max(values, -1, keepdims=True)
         return math.reduce_sum(math.cast(values > tol, dtypes.int32), -1)
 
 
@@ -417,7 +418,11 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     with name_scope(name or "pinv"):
         a = _checked_matrix(convert_to_tensor(a, name="a"), validate_args)
         if rcond is None:
-            rcond = 10.0 * _longest_side(a) * float(np.finfo(a.dtype.as_numpy_dtype).eps)
+            side: Any = _known_side(a)
+            if side is None:
+                rows, columns = (array.shape(a)[axis] for axis in (-2, -1))
+                side = math.cast(math.maximum(rows, columns), a.dtype)
+            rcond = 10.0 * side * float(np.finfo(a.dtype.as_numpy_dtype).eps)
         rcond = convert_to_tensor(rcond, dtype=a.dtype, name="rcond")
         values, u, v = svd(a, full_matrices=False, compute_uv=True)
         cutoff = array.expand_dims(rcond * math.reduce_max(values, axis=-1), -1)

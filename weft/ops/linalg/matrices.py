@@ -68,8 +68,11 @@ def square_shape(c: s.ShapeContext) -> s.Dims:
 
 
 def batch_shape(c: s.ShapeContext) -> s.Dims:
-    dims = square(c.dims(0))
-    return None if dims is None else dims[:-2]
+    dims = s.with_rank_at_least(c.dims(0), 2)
+    if dims is None:
+        return None
+    s.merge_dim(dims[-1], dims[-2])
+    return dims[:-2]
 
 
 def sides_of(dims: s.Dims) -> tuple[s.Dims, int | None, int | None, int | None]:

@@ -98,7 +98,7 @@ def index_table_from_tensor(
             kind = "integer" if dtype.is_integer else "non-integer"
             raise ValueError(f"Expected {kind}, got {keys.dtype!r}.")
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
-            raise ValueError(f"Expected {dtype!r}, got {keys.dtype!r}.")
+            raise ValueError(f"Expected <dtype: {dtype.name!r}>, got <dtype: {keys.dtype.name!r}>.")
         values = _positions(keys)
         with name_scope(None, "hash_table"):
             if keys.dtype.is_integer:

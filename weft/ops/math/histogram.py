@@ -220,10 +220,13 @@ def histogram_fixed_width_bins(
         shape, flat = array.shape(values), array.reshape(values, [-1])
         ends = convert_to_tensor(value_range, name="value_range")
         count = cast(convert_to_tensor(nbins, dtypes.int32, "nbins"), values.dtype)
-        width = ends[1] - ends[0]
-        found = count * raw.RealDiv(flat - ends[0], width, name="scaled_values")
-        below = raw.Minimum(raw.Floor(found, name="indices"), count - 1)
-        return array.reshape(cast(raw.Maximum(below, 0), dtypes.int32), shape)
+        above = flat - ends[0]
+        found = count * raw.RealDiv(above, ends[1] - ends[0], name="scaled_values")
+        found = raw.Floor(found, name="indices")
+        last = count - 1
+        with name_scope(None, "clip_by_value", [found, last]) as clipped:
+            bins = raw.Maximum(raw.Minimum(found, last), 0, name=clipped)
+        return array.reshape(cast(bins, dtypes.int32), shape)
 
 
 def bucketize(input: Any, boundaries: list[float], name: str | None = None) -> Tensor:

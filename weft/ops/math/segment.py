@@ -252,7 +252,7 @@ def _unsorted_shape(c: s.ShapeContext) -> s.Dims:
     data, ids, count = c.dims(0), c.dims(1), _scalar_value(c, 2)
     if data is None or ids is None:
         return None
-    s.merge(s.with_rank_at_least(data, len(ids))[: len(ids)], ids)  # type: ignore[index]
+    s.merge_prefix(data, ids)
     return (count, *data[len(ids) :])
 
 

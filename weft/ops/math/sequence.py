@@ -50,11 +50,16 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
 
 
 def _range_shape(c: s.ShapeContext) -> s.Dims:
-    for i in _range(3):
-        s.with_rank(c.dims(i), 0)
+    for i, name in enumerate(("start", "limit", "delta")):
+        try:
+            s.with_rank(c.dims(i), 0)
+        except ValueError as error:
+            raise ValueError(f"{error}\n\t for '{name}'") from None
     start, limit, delta = (c.value(i) for i in _range(3))
     if start is None or limit is None or delta is None:
         return (None,)
+    if delta == 0:
+        raise ValueError("Requires delta != 0")
     return (_range_length(start, limit, delta),)
 
 
@@ -90,8 +95,11 @@ def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -
 
 
 def _linspace_shape(c: s.ShapeContext) -> s.Dims:
-    for i in _range(3):
-        s.with_rank(c.dims(i), 0)
+    for i, name in enumerate(("start", "limit", "delta")):
+        try:
+            s.with_rank(c.dims(i), 0)
+        except ValueError as error:
+            raise ValueError(f"{error}\n\t for '{name}'") from None
     count = c.value(2)
     if count is not None and count <= 0:
         raise ValueError(f"Requires num > 0: {count}")

@@ -32,10 +32,12 @@ def argsort(
 ) -> Tensor:
     """The positions that put `values` in order along `axis`. Equal values keep their order."""
     with name_scope(name, "argsort"):
-        return _sorted(values, axis, direction)[1]
+        return _sorted(values, axis, direction, only_positions=True)[1]
 
 
-def _sorted(values: Any, axis: Any, direction: str) -> tuple[Tensor, Tensor]:
+def _sorted(
+    values: Any, axis: Any, direction: str, only_positions: bool = False
+) -> tuple[Tensor, Tensor]:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     axis = constant_value(convert_to_tensor(axis, name="axis"))
@@ -45,7 +47,7 @@ def _sorted(values: Any, axis: Any, direction: str) -> tuple[Tensor, Tensor]:
     if direction == "DESCENDING":
         return _descending(values, int(axis))
     found, positions = _descending(_reversed(values), int(axis))
-    return _reversed(found), positions
+    return (found if only_positions else _reversed(found)), positions
 
 
 def _reversed(values: Tensor) -> Tensor:
@@ -57,6 +59,7 @@ def _reversed(values: Tensor) -> Tensor:
 def _descending(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     count = array.shape(values)[axis]
     rank = None if values.dims is None else len(values.dims)
+    array.rank(values)  # a node of TensorFlow's that nothing reads
     if axis in (-1, (rank or 0) - 1):
         found, positions = raw.TopKV2(values, count)
         return found, positions

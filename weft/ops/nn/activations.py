@@ -153,7 +153,7 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
 
 def swish(features: Any) -> Tensor:
     """features * sigmoid(features)."""
-    x = convert_to_tensor(features, name="features")
+    x = convert_to_tensor(features)
 
     def differentiate(op: Any, grad: Any, _: Any) -> list[Any]:
         # From the features again: what lies between need not be kept until then.

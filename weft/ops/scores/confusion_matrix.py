@@ -33,11 +33,12 @@ def remove_squeezable_dimensions(
             elif extra == -1:
                 labels = array.squeeze(labels, [-1])
             return labels, predictions
-        extra_now = array.rank(predictions) - array.rank(labels) - expected_rank_diff
+        extra_now = array.rank(predictions) - array.rank(labels)
         if _may_end_in_one(predictions):
-            predictions = squeeze_if(math_ops.equal(extra_now, 1), predictions)
+            too_many = math_ops.equal(expected_rank_diff + 1, extra_now)
+            predictions = squeeze_if(too_many, predictions)
         if _may_end_in_one(labels):
-            labels = squeeze_if(math_ops.equal(extra_now, -1), labels)
+            labels = squeeze_if(math_ops.equal(expected_rank_diff - 1, extra_now), labels)
         return labels, predictions
 
 

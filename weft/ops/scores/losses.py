@@ -257,8 +257,8 @@ def huber_loss(labels: Any, predictions: Any, weights: Any = 1.0, delta: float =
 def log_loss(labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-07) -> Tensor:
     """The negative log likelihood of labels between 0 and 1."""
     labels, predictions = _as_floats(labels, predictions)
-    wrong = math_ops.multiply(1 - labels, math_ops.log(1 - predictions + epsilon))
-    return -math_ops.multiply(labels, math_ops.log(predictions + epsilon)) - wrong
+    right = -math_ops.multiply(labels, math_ops.log(predictions + epsilon))
+    return right - math_ops.multiply(1 - labels, math_ops.log(1 - predictions + epsilon))
 
 
 @_loss("mean_squared_error")
@@ -303,14 +303,11 @@ def mean_pairwise_squared_error(
             predictions.shape.assert_is_compatible_with(labels.shape)
             errors = math_ops.subtract(predictions, labels)
             within = math_ops.range(1, array.rank(errors))
+            squares = math_ops.reduce_sum(math_ops.square(errors), within, keepdims=True)
             count = _present_count(errors, weights, per_batch=True)
-            squares, total = (
-                math_ops.reduce_sum(compute(errors), within, keepdims=True)
-                for compute in (math_ops.square, lambda x: x)
-            )
-            pairs = math_ops.multiply(count, count - 1)
             of_each = 2.0 * ratio(squares, count - 1, "value")
-            of_pairs = 2.0 * ratio(math_ops.square(total), pairs, "value")
+            total = math_ops.square(math_ops.reduce_sum(errors, within, keepdims=True))
+            of_pairs = 2.0 * ratio(total, math_ops.multiply(count, count - 1), "value")
             loss = math_ops.reduce_sum(math_ops.multiply(of_each - of_pairs, weights))
             some = math_ops.reduce_sum(count) > 0
             mean = where(some, loss, array.zeros_like(loss), name="value")
@@ -367,7 +364,8 @@ def softmax_cross_entropy(
     labels, logits = _as_logits(onehot_labels, logits)
     if label_smoothing > 0:
         classes = math_ops.cast(array.shape(labels)[-1], logits.dtype)
-        labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
+        share = label_smoothing / classes
+        labels = labels * (1.0 - label_smoothing) + share
     labels = array.stop_gradient(labels, name="labels_stop_gradient")
     return cross_entropy.softmax_cross_entropy_with_logits_v2(
         labels=labels, logits=logits, name="xentropy"
@@ -419,7 +417,7 @@ def _squeezed_weights(weights: Any, labels: Tensor) -> Tensor:
     if weights.dims is not None and labels.dims is not None:
         extra = len(weights.dims) - len(labels.dims)
         return array.squeeze(weights, [-1]) if extra == 1 else weights
+    extra_now = array.rank(weights) - array.rank(labels)
     if weights.dims is None or (weights.dims and weights.dims[-1] in (None, 1)):
-        extra_now = array.rank(weights) - array.rank(labels)
         return squeeze_if(math_ops.equal(1, extra_now), weights)
     return weights

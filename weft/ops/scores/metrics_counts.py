@@ -29,14 +29,15 @@ def _count(function: str, label: bool, prediction: bool, doc: str) -> Callable[.
             found = math_ops.logical_and(
                 math_ops.equal(labels, label), math_ops.equal(predictions, prediction)
             )
+            check.assert_type(found, dtypes.bool)
             total = metric_variable([], dtypes.float32, name="count")
             values = math_ops.cast(found, dtypes.float32)
             if weights is not None:
                 fits = check.assert_rank_in(weights, (0, array.rank(values)))
                 with control_dependencies((fits,)):
                     values = math_ops.multiply(values, math_ops.cast(weights, dtypes.float32))
-            update = assign_add(total, math_ops.reduce_sum(values))
-            return across_replicas(array.identity, total), update
+            value = across_replicas(array.identity, total)
+            return value, assign_add(total, math_ops.reduce_sum(values))
 
     return published(count, function, doc)
 
@@ -61,9 +62,8 @@ def part_metric(
     """The metric that is what is `counted` over this and `others`."""
 
     def ratio(found: Tensor, rest: Tensor, name: str) -> Tensor:
-        total = found + rest
-        some = math_ops.greater(total, 0)
-        return where(some, math_ops.div(found, total), array.zeros_like(total), name)
+        some = math_ops.greater(found + rest, 0)
+        return where(some, math_ops.div(found, found + rest), 0, name)
 
     def part(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Metric:
         with variable_scope(name, function, (predictions, labels, weights)):

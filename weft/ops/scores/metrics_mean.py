@@ -241,8 +241,9 @@ def streaming_confusion_matrix(
     """The counts of pairs of classes so far, a variable, and the operation that adds to them."""
     square = [num_classes, num_classes]
     matrix = metric_variable(square, dtypes.float64, name="total_confusion_matrix")
-    labels, predictions = (_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions))
+    labels, predictions = (math_ops.cast(x, dtypes.int64) for x in (labels, predictions))
     count = math_ops.cast(num_classes, dtypes.int64)
+    predictions, labels = _flat(predictions), _flat(labels)
     amounts = None if weights is None else _flat(weights)
     current = confusion_matrix(labels, predictions, count, dtypes.float64, weights=amounts)
     return matrix, assign_add(matrix, current)
@@ -267,5 +268,5 @@ def _intersection_over_union(matrix: Any) -> Tensor:
     # Classes that were neither seen nor predicted do not count.
     seen = math_ops.reduce_sum(_floats(math_ops.not_equal(union, 0)))
     divisor = where(math_ops.greater(union, 0), union, array.ones_like(union))
-    total = math_ops.reduce_sum(math_ops.div(both, divisor), name="mean_iou")
-    return where(math_ops.greater(seen, 0), total / seen, array.zeros_like(seen))
+    parts, some = math_ops.div(both, divisor), math_ops.greater(seen, 0)
+    return where(some, math_ops.reduce_sum(parts, name="mean_iou") / seen, 0)

@@ -45,28 +45,31 @@ def count_at_thresholds(
     """
     for wrong in set(includes or ()) - set(_COUNTS):
         raise ValueError(f"Invalid key: {wrong}.")
-    given = _between_0_and_1(predictions) if in_bounds else predictions
-    predictions, labels, weights = aligned(
-        math_ops.cast(given, dtypes.float32),
-        math_ops.cast(labels, dtypes.bool),
-        weights,
-    )
+    included = list(_COUNTS if includes is None else includes)
+    # As in TensorFlow, what needs no squeezing and no cast does not wait for the checks.
+    with control_dependencies(_checks(predictions) if in_bounds else []):
+        predictions, labels, weights = aligned(
+            math_ops.cast(predictions, dtypes.float32),
+            math_ops.cast(labels, dtypes.bool),
+            weights,
+        )
     steps = len(thresholds)
-    row = array.reshape(predictions, [1, -1])
+    column, row = array.reshape(predictions, [-1, 1]), array.reshape(labels, [1, -1])
+    count: Any = column.shape.as_list()[0]
+    count = array.shape(column)[0] if count is None else count
     limits = array.expand_dims(constant(thresholds, dtypes.float32), [1])
-    predicted = math_ops.greater(array.tile(row, [steps, 1]), limits)
-    labelled = array.tile(array.reshape(labels, [1, -1]), [steps, 1])
+    limits = array.tile(limits, array.stack([1, count]))
+    spread = array.tile(array.transpose(column), [steps, 1])
+    predicted = _with_opposite(math_ops.greater(spread, limits), included, ("fn", "tn"))
+    labelled = _with_opposite(array.tile(row, [steps, 1]), included, ("tn", "fp"))
     if weights is not None:
         weights = broadcast_weights(math_ops.cast(weights, dtypes.float32), predictions)
         weights = array.tile(array.reshape(weights, [1, -1]), [steps, 1])
     values, updates = {}, {}
-    for key in _COUNTS if includes is None else includes:
+    for key in included:
         name, label, prediction = _COUNTS[key]
         values[key] = metric_variable([steps], dtypes.float32, name=name)
-        found = math_ops.logical_and(
-            labelled if label else math_ops.logical_not(labelled),
-            predicted if prediction else math_ops.logical_not(predicted),
-        )
+        found = math_ops.logical_and(labelled[label], predicted[prediction])
         found = math_ops.cast(found, dtypes.float32)
         if weights is not None:
             found = found * weights
@@ -74,16 +77,26 @@ def count_at_thresholds(
     return values, updates
 
 
-def _between_0_and_1(predictions: Any) -> Tensor:
-    predictions = convert_to_tensor(predictions)
-    message = "predictions must be in [0, 1]"
-    low, high = (math_ops.cast(limit, predictions.dtype) for limit in (0.0, 1.0))
-    checks = [
-        check.assert_greater_equal(predictions, low, message=message),
-        check.assert_less_equal(predictions, high, message=message),
+def _with_opposite(
+    holds: Tensor, included: Sequence[str], needing: Sequence[str]
+) -> dict[bool, Tensor]:
+    """By truth: `holds`, and where it does not, if there is a count that needs it."""
+    if not set(included) & set(needing):
+        return {True: holds}
+    return {True: holds, False: math_ops.logical_not(holds)}
+
+
+def _checks(predictions: Any) -> list[Any]:
+    """Assertions that predictions are between 0 and 1."""
+    bounds = ((0.0, check.assert_greater_equal), (1.0, check.assert_less_equal))
+    return [
+        test(
+            predictions,
+            math_ops.cast(limit, convert_to_tensor(predictions).dtype),
+            message="predictions must be in [0, 1]",
+        )
+        for limit, test in bounds
     ]
-    with control_dependencies(checks):
-        return array.identity(predictions)
 
 
 def _at_thresholds(key: str, doc: str) -> Callable[..., Metric]:
@@ -220,8 +233,9 @@ def _area_function(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
             x, y = math_ops.div(fp, fp + tn + epsilon), recall
         else:
             x, y = recall, math_ops.div(tp + epsilon, tp + fp + epsilon)
-        widths = x[:-1] - x[1:]
-        return math_ops.reduce_sum(math_ops.multiply(widths, height(y[:-1], y[1:])), name=name)
+        last = int(tp.shape[0]) - 1
+        widths = x[:last] - x[1:]
+        return math_ops.reduce_sum(math_ops.multiply(widths, height(y[:last], y[1:])), name=name)
 
     return area
 
@@ -229,12 +243,13 @@ def _area_function(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
 def _interpolated_pr_area(counts: Counts, name: str) -> Tensor:
     """Between thresholds, true positives grow in proportion to all positives (Davis, Goadrich)."""
     tp, fp, fn = (array.identity(counts[key]) for key in ("tp", "fp", "fn"))
-    gained = tp[:-1] - tp[1:]
+    last = int(tp.shape[0]) - 1
+    gained = tp[:last] - tp[1:]
     positives = tp + fp
-    slope = ratio(gained, positives[:-1] - positives[1:], "prec_slope")
+    slope = ratio(gained, positives[:last] - positives[1:], "prec_slope")
     intercept = tp[1:] - math_ops.multiply(slope, positives[1:])
-    some = math_ops.logical_and(positives[:-1] > 0, positives[1:] > 0)
-    growth = ratio(positives[:-1], positives[1:], "recall_relative_ratio")
+    some = math_ops.logical_and(positives[:last] > 0, positives[1:] > 0)
+    growth = ratio(positives[:last], positives[1:], "recall_relative_ratio")
     growth = where(some, growth, array.ones_like(positives[1:]))
     gains = slope * (gained + intercept * math_ops.log(growth))
     increments = ratio(gains, tp[1:] + fn[1:], "pr_auc_increment")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from functools import partial
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -28,14 +28,12 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             what = "scalar" if weights.dims == () else "dims"
             return control.no_op(name=f"static_{what}_check_success")
         is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
-
-        def same_rank_and_sizes() -> Tensor:
-            with name_scope("has_valid_nonscalar_shape") as scope:
-                same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
-                sizes_fit = functools.partial(_sizes_fit, weights_shape, values_shape)
-                return cond(same_rank, sizes_fit, lambda: same_rank, name=scope)
-
-        fits = cond(is_scalar, lambda: is_scalar, same_rank_and_sizes, name="is_valid_shape")
+        fits = cond(
+            is_scalar,
+            lambda: is_scalar,
+            lambda: _is_like((weights_shape, weights_rank), (values_shape, values_rank)),
+            name="is_valid_shape",
+        )
         shapes = ["weights.shape=", weights.name, weights_shape]
         shapes += ["values.shape=", values.name, values_shape]
         return control.Assert(fits, [_PROBLEM, *shapes, "is_scalar=", is_scalar], name=scope)
@@ -52,10 +50,10 @@ def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def _fits(weights: Tensor, values: Tensor) -> bool:
     """Whether the static shapes fit; False if that is not yet known, ValueError if they do not."""
-    if weights.dims == ():
-        return True
     if weights.dims is None or values.dims is None:
         return False
+    if weights.dims == ():
+        return True
     shapes = f"values.shape={values.shape}. weights.shape={weights.shape}."
     if len(weights.dims) != len(values.dims):
         raise ValueError(
@@ -72,14 +70,31 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
     return known
 
 
+def _is_like(weights: tuple[Tensor, Tensor], values: tuple[Tensor, Tensor]) -> Tensor:
+    """Of two shapes and their ranks: whether the ranks are the same, and each size is too, or 1."""
+    (weights_shape, own), (values_shape, wanted) = weights, values
+    with name_scope("has_valid_nonscalar_shape") as scope:
+        same = math_ops.equal(wanted, own, name="is_same_rank")
+        fits = partial(_sizes_fit, weights_shape, values_shape)
+        return cond(same, fits, lambda: same, name=scope)
+
+
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
-    """Whether each size of the weights is among the sizes that fit: the value's, and 1."""
+    """Whether each size of the weights is that of the values, or 1."""
     with name_scope("has_invalid_dims") as scope:
-        wanted = array.expand_dims(values_shape, -1)
-        fitting = array.concat([wanted, array.ones_like(wanted)], 1)
-        found = array.expand_dims(weights_shape, -1)
-        _, misfits, _ = raw.DenseToDenseSetOperation(found, fitting, set_operation="a-b")
-        return math_ops.equal(0, array.size(misfits, name="num_invalid_dims"), name=scope)
+        count = array.size(_misfits(weights_shape, values_shape), name="num_invalid_dims")
+        return math_ops.equal(0, count, name=scope)
+
+
+def _misfits(sizes: Tensor, wanted: Tensor) -> Tensor:
+    """Those of `sizes` that are not in the set of what is `wanted` at their place, and 1."""
+    columns = [array.expand_dims(wanted, -1)]
+    columns.append(array.ones_like(columns[0]))
+    allowed = array.concat(columns, axis=1)
+    rows = array.expand_dims(sizes, -1)
+    difference = raw.DenseToDenseSetOperation(rows, allowed, set_operation="a-b")
+    misfits: Tensor = difference[1]
+    return misfits
 
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:

@@ -12,7 +12,7 @@ from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.slices import SparseTensor
+from weft.graph.slices import SparseTensor, SparseTensorValue
 from weft.graph.tensor import Tensor
 from weft.graph.traits import costs
 from weft.ops.kit.operands import operands
@@ -122,6 +122,8 @@ def sparse_tensor_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrix product of the sparse `sp_a` and the dense `b`."""
+    if not isinstance(sp_a, SparseTensor | SparseTensorValue):
+        raise TypeError("Input must be a SparseTensor.")
     parts = parts_of(SparseTensor.from_value(sp_a))
     with operands(name, "SparseTensorDenseMatMul", *parts, b=b) as (_, b):
         return raw.SparseTensorDenseMatMul(*parts, b, adjoint_a, adjoint_b)

@@ -54,9 +54,9 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
-    """The shape of the variable behind `handle`: a constant when the graph tells it."""
+    """The shape of the variable behind `handle`: a constant when TensorFlow's graph tells it."""
     dims = variable_dims(handle)
-    if s.known(dims):
+    if s.known(dims) and handle.op.type != "Switch":
         return constant(list(dims or ()), dtype=out_type)
     return variable_shape_op(handle, out_type=out_type)
 
@@ -92,7 +92,7 @@ def _(op: Any, grad: Any) -> Any:
     from weft.ops.array import array
 
     handle, indices = op.inputs
-    dense_shape = variable_shape(handle, out_type=indices.dtype)
+    dense_shape = variable_shape_op(handle, out_type=indices.dtype)
     if indices.dims is not None and len(indices.dims) == 2 and indices.dims[-1] == 1:
         return IndexedSlices(grad, array.squeeze(indices, axis=-1), dense_shape), None
     return raw.ScatterNd(indices, grad, dense_shape), None

@@ -15,7 +15,7 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
-from weft.ops.kit.shared import as_array, invalid
+from weft.ops.kit.shared import as_array, c_escaped, invalid
 from weft.ops.kit.string_arrays import (
     byte_lengths,
     elements,
@@ -252,7 +252,7 @@ def _summary(value: Any, count: int, depth: int = 1) -> str:
 def _element(value: Any) -> str:
     if not isinstance(value, np.floating):
         if isinstance(value, bytes):
-            return '"' + value.decode(errors="surrogateescape") + '"'
+            return '"' + c_escaped(value.decode(errors="surrogateescape")) + '"'
         return str(int(value) if isinstance(value, (bool, np.bool_)) else value)
     few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
     number = float(value)  # which formats faster

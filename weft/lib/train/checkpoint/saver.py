@@ -365,6 +365,9 @@ class Saver(KeptCheckpoints):
             raise ValueError("Can't load save_path when it is None.")
         prefix = compat.as_text(os.fspath(save_path))
         if not checkpoint_exists(prefix):
+            folder = os.path.dirname(prefix)
+            if folder and "://" not in folder and not file_io.isdir(folder):
+                raise errors.NotFoundError(None, None, f"{folder}; No such file or directory")
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
         logging.info("Restoring parameters from %s", prefix)
         assert self.saver_def is not None

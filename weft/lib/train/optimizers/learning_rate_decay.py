@@ -103,7 +103,6 @@ def exponential_decay(
         >>> float(session.run(tf.train.exponential_decay(1.0, 25, 10, 0.5, staircase=True)))
         0.25
     """
-    _require(global_step, "global_step is required for exponential_decay.")
     with _schedule(name or "ExponentialDecay", learning_rate) as s:
         factor, passed = s.progress(global_step, decay_steps, decay_rate, staircase)
         return math.multiply(s.rate, math.pow(factor, passed), name=s.scope)
@@ -121,7 +120,6 @@ def natural_exp_decay(decay_rate: Any, **arguments: Any) -> Tensor:
 @with_parameters_of(exponential_decay)
 def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -> Tensor:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
-    _require(arguments["global_step"], "global_step is required for inverse_time_decay.")
     with _schedule(name or "InverseTimeDecay", learning_rate) as s:
         factor, passed = s.progress(**arguments)
         one = s.cast(constant(1))
@@ -205,7 +203,6 @@ def polynomial_decay(
         >>> float(session.run(tf.train.polynomial_decay(1.0, 50, 100, end_learning_rate=0.0)))
         0.5
     """
-    _require(global_step, "global_step is required for polynomial_decay.")
     with _schedule(name or "PolynomialDecay", learning_rate) as s:
         end, exponent = s.cast(end_learning_rate), s.cast(power)
         step, steps = s.cast(global_step), s.cast(decay_steps)
@@ -228,7 +225,6 @@ def cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """Half a cosine wave from `learning_rate` down to `alpha` times it."""
-    _require(global_step, "cosine decay requires global_step")
     with _schedule(name or "CosineDecay", learning_rate) as s:
         steps = s.cast(decay_steps)
         done = math.minimum(s.cast(global_step), steps) / steps
