@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Name: (the layer, where `L` is keras.layers and `K` is keras; the shape of its inputs).
+# Name: (the layer, where `L` is keras.layers; the shape of its inputs).
 LAYERS: dict[str, tuple[str, tuple[int, ...]]] = {
     "dense": ("L.Dense(4)", (3, 5)),
     "dense_3d": ("L.Dense(4, use_bias=False)", (3, 2, 5)),
@@ -63,6 +63,13 @@ LAYERS: dict[str, tuple[str, tuple[int, ...]]] = {
     "lstm_at_once": ("L.LSTM(3, implementation=2, dropout=0.3)", (2, 4, 5)),
     "lstm_unrolled": ("L.LSTM(3, unroll=True)", (2, 4, 5)),
     "stacked_cells": ("L.RNN([L.LSTMCell(3), L.GRUCell(4)], return_state=True)", (2, 4, 5)),
+    "gru_v2": ("tf.compat.v2.keras.layers.GRU(3, return_state=True)", (2, 4, 5)),
+    "lstm_v2": ("tf.compat.v2.keras.layers.LSTM(3)", (2, 4, 5)),
+    "conv_lstm2d": (
+        "L.ConvLSTM2D(3, 2, padding='same', dropout=0.2, return_sequences=True)",
+        (2, 3, 5, 4, 2),
+    ),
+    "attention": ("lambda x: L.AdditiveAttention(causal=True)([x, x])", (2, 4, 5)),
     "bidirectional": ("L.Bidirectional(L.LSTM(3, return_sequences=True))", (2, 4, 5)),
 }
 # Recurrent layers after a mask.
@@ -114,7 +121,7 @@ def _model(tf: Any, case: str) -> tuple[Any, np.ndarray]:
         return model, np.random.RandomState(1).randint(0, 6, (8, 4))
     expression, shape = LAYERS["dense" if kind == "optimizer" else name]
     x = _inputs(shape, "float64" if "double" in name else "float32")
-    made = eval(expression, {"L": keras.layers, "K": keras})
+    made = eval(expression, {"L": keras.layers, "K": keras, "tf": tf})
     tensor = keras.Input(shape=x.shape[1:], dtype=x.dtype.name)
     inner = keras.layers.Masking()(tensor) if kind == "masked" else tensor
     return keras.Model(tensor, made(inner)), x

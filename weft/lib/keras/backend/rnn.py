@@ -85,10 +85,9 @@ def _batch_and_time_swapped(x: Tensor) -> Tensor:
 
 def _along_time(mask: Any, time_major: bool) -> Tensor:
     """The mask as booleans, time first, with an axis for the features."""
-    flags = mask if mask.dtype == dtypes.bool else casts.cast(mask, dtypes.bool)
-    for _ in range(3 - len(flags.shape)):
-        flags = array_shape.expand_dims(flags, -1)
-    return flags if time_major else _batch_and_time_swapped(flags)
+    kept = mask if mask.dtype == dtypes.bool else casts.cast(mask, dtypes.bool)
+    columns = array_shape.expand_dims(kept, -1) if len(kept.shape) == 2 else kept
+    return columns if time_major else _batch_and_time_swapped(columns)
 
 
 def _with_constants(step_function: Step, constants: tuple[Any, ...]) -> Step:

@@ -13,6 +13,7 @@ from weft.lib.keras.engine.input_spec import InputSpec
 from weft.lib.keras.engine.network_shapes import as_shapes
 from weft.lib.keras.layers import windows
 from weft.lib.keras.layers.recurrent import RNN
+from weft.lib.keras.layers.rnn_cells import seen_by_gates
 from weft.lib.keras.layers.rnn_dropout import DropoutRNNCellMixin
 from weft.lib.keras.layers.rnn_options import (
     CONSTRAINTS,
@@ -28,7 +29,6 @@ from weft.lib.keras.layers.rnn_options import (
 from weft.lib.keras.layers.rnn_states import size_list
 from weft.lib.keras.layers.settings import record, weight, with_activity
 from weft.ops.array import fill as array_fill
-from weft.ops.array import join as array_join
 from weft.ops.array import split as array_split
 
 _OPTIONS = (
@@ -40,6 +40,8 @@ _OPTIONS = (
 
 class ConvRNN2D(RNN):
     """A convolutional cell applied to [batch, time, ...] of images."""
+
+    _counts_steps = True
 
     @with_parameters_of(RNN.__init__, without=("time_major",))
     def __init__(self, **arguments: Any) -> None:
@@ -162,10 +164,6 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
         windows.take(self, 2, padding, data_format, **sizes)
         self.state_size = (self.filters, self.filters)
 
-    @property
-    def _channel_axis(self) -> int:
-        return windows.channel_axis(self.data_format)
-
     def build(self, input_shape: Any) -> None:
         channels = windows.known_channels(TensorShape(input_shape), self.data_format)
         self.kernel_shape = (*self.kernel_size, channels, self.filters * 4)
@@ -182,24 +180,18 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         output, memory = states
         masks, state_masks = self._gate_masks(inputs, output, training, 4)
-        x = self._all_gates(self._input_product, inputs, self.kernel, masks)
-        if self.use_bias:
-            x = K.bias_add(x, self.bias, data_format=self.data_format)
-        z = x + self._all_gates(self.recurrent_conv, output, self.recurrent_kernel, state_masks)
-        gates = array_split.split(z, 4, axis=self._channel_axis)
-        gate, activations = list(gates).__getitem__, (self.recurrent_activation, self.activation)
-        return step_of_lstm(gate, memory, *activations)
-
-    def _all_gates(self, convolve: Any, x: Any, kernel: Any, masks: Any) -> Any:
-        """The convolution for all gates; each sees `x` through a mask of its own, if any."""
-        if masks is None:
-            return convolve(x, kernel)
-        kernels = array_split.split(kernel, 4, axis=3)
-        parts = [convolve(x * mask, each) for mask, each in zip(masks, kernels, strict=True)]
-        return array_join.concat(parts, self._channel_axis)
-
-    def _input_product(self, x: Any, w: Any) -> Any:
-        return self.input_conv(x, w, padding=self.padding)
+        inputs, output = seen_by_gates(inputs, masks, 4), seen_by_gates(output, state_masks, 4)
+        kernels, state_kernels = (
+            array_split.split(each, 4, axis=3) for each in (self.kernel, self.recurrent_kernel)
+        )
+        biases = array_split.split(self.bias, 4) if self.use_bias else [None] * 4
+        x = [
+            self.input_conv(*each, padding=self.padding)
+            for each in zip(inputs, kernels, biases, strict=True)
+        ]
+        inner = [self.recurrent_conv(*each) for each in zip(output, state_kernels, strict=True)]
+        activations = (self.recurrent_activation, self.activation)
+        return step_of_lstm(lambda gate: x[gate] + inner[gate], memory, *activations)
 
     def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Any:
         """The contribution of the inputs."""

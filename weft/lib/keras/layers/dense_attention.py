@@ -136,5 +136,5 @@ class AdditiveAttention(BaseDenseAttention):
 
 def _lower_triangular_mask(shape: Tensor) -> Tensor:
     """True where the column is not after the row."""
-    ones = array.ones(shape, dtypes.int32)
-    return math.greater_equal(math.cumsum(ones, axis=-2), math.cumsum(ones, axis=-1))
+    rows, columns = (math.cumsum(array.ones(shape, dtypes.int32), axis=i) for i in (-2, -1))
+    return math.greater_equal(rows, columns)

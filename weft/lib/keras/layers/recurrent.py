@@ -209,6 +209,7 @@ class RNN(KeptStates, Layer):
             go_backwards=self.go_backwards,
             mask=mask,
             unroll=self.unroll,
+            input_length=self._steps_at_most(inputs),
             time_major=self.time_major,
             zero_output_for_mask=self.zero_output_for_mask,
         )
@@ -236,6 +237,16 @@ class RNN(KeptStates, Layer):
             return output, new if nest.is_nested(new) else [new]
 
         return step
+
+    # Whether the loop counts its steps, too, where it is known how many there will be.
+    _counts_steps = False
+
+    def _steps_at_most(self, inputs: Any) -> int | None:
+        """A limit for the loop."""
+        if not self._counts_steps:
+            return None
+        steps: int | None = nest.flatten(inputs)[0].shape.as_list()[0 if self.time_major else 1]
+        return steps
 
     def _check_steps(self, inputs: Any) -> None:
         if not self.unroll:

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
+from weft.graph.constant import constant
+from weft.graph.graph import device
 from weft.lib.keras.layers import recurrent_v1, rnn_cells
+
+
+class _Runtime:
+    """The part of a layer that notes, as a tensor nothing reads, what it ran on: not known."""
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        outputs = super().call(*args, **kwargs)  # type: ignore[misc]
+        with device("/cpu:0"):
+            constant(0.0, dtypes.float32, name="runtime")
+        return outputs
 
 
 class GRUCell(rnn_cells.GRUCell):
@@ -31,8 +44,10 @@ class LSTMCell(rnn_cells.LSTMCell):
         super().__init__(**arguments)
 
 
-class GRU(recurrent_v1.GRU):
+class GRU(_Runtime, recurrent_v1.GRU):
     """A layer of gated recurrent units; r is applied after the matrix product."""
+
+    _counts_steps = True
 
     @with_parameters_of(
         recurrent_v1.GRU.__init__,
@@ -45,8 +60,10 @@ class GRU(recurrent_v1.GRU):
         super().__init__(**arguments)
 
 
-class LSTM(recurrent_v1.LSTM):
+class LSTM(_Runtime, recurrent_v1.LSTM):
     """A layer of long short-term memory; its gates are sigmoids."""
+
+    _counts_steps = True
 
     @with_parameters_of(
         recurrent_v1.LSTM.__init__,

@@ -80,7 +80,7 @@ class UnitCell(DropoutRNNCellMixin, Layer):
         return {**super().get_config(), **record(self, self.OPTIONS)}
 
 
-def _seen(x: Any, masks: Any, count: int) -> list[Any]:
+def seen_by_gates(x: Any, masks: Any, count: int) -> list[Any]:
     """`x` for each gate, through the mask of each where there are masks."""
     return [x] * count if masks is None else [x * mask for mask in masks]
 
@@ -195,10 +195,10 @@ class GRUCell(_GatedCell):
                 return list(products)
             return [K.bias_add(x, bias[one]) for x, one in zip(products, of_gates, strict=True)]
 
-        seen = _seen(inputs, masks[0], 3)
+        seen = seen_by_gates(inputs, masks[0], 3)
         products = [K.dot(x, self.kernel[:, one]) for x, one in zip(seen, columns, strict=True)]
         x = biased(products, biases[0], columns)
-        seen = _seen(state, masks[1], 3)
+        seen = seen_by_gates(state, masks[1], 3)
         inner = [K.dot(seen[gate], self.recurrent_kernel[:, columns[gate]]) for gate in (0, 1)]
         inner = biased(inner, biases[1], columns[:2])
         z, r = (self.recurrent_activation(x[gate] + inner[gate]) for gate in (0, 1))
@@ -279,13 +279,13 @@ class LSTMCell(_GatedCell):
 
     def _gate_by_gate(self, inputs: Any, output: Any, masks: Any, state_masks: Any) -> Gate:
         """What goes into a gate, from products with its columns of the kernels."""
-        seen = _seen(inputs, masks, 4)
+        seen = seen_by_gates(inputs, masks, 4)
         kernels = array_split.split(self.kernel, 4, axis=1)
         x = [K.dot(*pair) for pair in zip(seen, kernels, strict=True)]
         if self.use_bias:
             biases = array_split.split(self.bias, 4, axis=0)
             x = [K.bias_add(*pair) for pair in zip(x, biases, strict=True)]
-        seen = _seen(output, state_masks, 4)
+        seen = seen_by_gates(output, state_masks, 4)
 
         def gate(number: int) -> Any:
             kernel = self.recurrent_kernel[:, self._columns(number)]
