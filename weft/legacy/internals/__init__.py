@@ -22,7 +22,7 @@ from typing import Any
 import weft as tf
 from weft.core.nest import levels
 from weft.graph import collection_def
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import folded_value
 from weft.graph.meta_graph_parts import op_list
 from weft.graph.op_def import GRADIENTS, REGISTRY
 from weft.lib.platform import behavior
@@ -109,7 +109,7 @@ class pywrap:
     @staticmethod
     def TF_TryEvaluateConstant_wrapper(graph: Any, output: Any) -> Any:
         """The value of a tensor, if it follows from constants and known shapes; else None."""
-        return constant_value(output)
+        return folded_value(output)
 
     @staticmethod
     def TF_GetAllOpList() -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.graph.graph_util import extract_sub_graph, remove_training_nodes
 from weft.lib.tools.batch_norms import CONVOLUTIONS, KINDS, fold_chosen_batch_norms
+from weft.lib.tools.flattenings import with_sizes
 from weft.lib.tools.node_defs import nodes_by_name, source
 from weft.lib.tools.signature_graph import SignatureGraph, with_library
 from weft.lib.tools.transforms import TransformGraph
@@ -99,6 +100,7 @@ def _needed(given: SignatureGraph) -> Any:
 _PASSES: dict[str, Pass] = {
     "drop what only training needs": _without_training,
     "compute constants": _transform("fold_constants"),
+    "tell reshapes their sizes": lambda given: with_sizes(given.graph_def),
     "fold batch norms into convolutions": _with_folded_norms,
     "fold products into weights": _transform("fold_batch_norms"),
     "merge nodes that are the same": _merged,

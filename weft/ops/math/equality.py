@@ -18,13 +18,13 @@ from weft.ops.kit.eager import EagerGraph
 def equals(self: Any, other: Any) -> Any:
     if not _by_value(self):
         return self is other
-    return raw.Equal(self, other, incompatible_shape_error=False)
+    return raw.Equal(self, other)
 
 
 def not_equals(self: Any, other: Any) -> Any:
     if not _by_value(self):
         return self is not other
-    return raw.NotEqual(self, other, incompatible_shape_error=False)
+    return raw.NotEqual(self, other)
 
 
 def _by_value(operand: Any) -> bool:
