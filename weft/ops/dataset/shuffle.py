@@ -127,11 +127,17 @@ class Shuffled(Reopening):
     def many(self, count: int) -> list[Any]:
         found: list[Any] = []
         while (wanted := count - len(found)) > 0:
-            if self.input is None and self.started and len(self.slices) == 1 and self.held:
-                self._draw(found, min(wanted, self.held))
+            slices = self.slices
+            while len(slices) > 1 and slices[0][0] == slices[0][1]:
+                slices.pop(0)
+            if self.input is None and self.started and self.held:
+                self._draw(found, min(wanted, slices[0][1] - slices[0][0]))
                 continue
-            if self.held == self.size - 1 and len(self.slices) == 1 and self.input is not None:
-                elements, error = self._some(wanted)
+            if self._is_full():
+                one = len(slices) == 1
+                elements, error = self._some(
+                    wanted if one else min(wanted, slices[0][1] - slices[0][0])
+                )
                 if len(elements):
                     self._exchange(found, elements)
                 if error is not None:
@@ -144,33 +150,47 @@ class Shuffled(Reopening):
             found.append(element)
         return found
 
+    def _is_full(self) -> bool:
+        """Whether one element comes in for each that goes out."""
+        has_room = self.held == self.size - 1 and len(self.slices) <= _MAX_PASSES
+        return has_room and self.input is not None
+
     def _exchange(self, found: list[Any], elements: Sequence[Any]) -> None:
         """Each of `elements` comes in, and one goes out: what `next` does with a full buffer."""
         buffer, size = self.buffer, self.size
-        first, last = self.slices[0]
+        going, coming = self.slices[0], self.slices[-1]
+        if len(buffer) < size:
+            buffer.append(None)
+        # What comes in takes the only free place. Of a single slice there is always as much.
+        front, free = going[0] % size, coming[1] % size
+        span, less = (size, 0) if going is coming else (going[1] - going[0], 1)
         for element, word in zip(elements, self.words.take(len(elements)), strict=True):
-            at = last % size
-            if at < len(buffer):
-                buffer[at] = element
-            else:
-                buffer.append(element)
-            last += 1
-            at, front = (first + word % (last - first)) % size, first % size
+            buffer[free] = element
+            at = front + word % span
+            if at >= size:
+                at -= size
             found.append(buffer[at])
             buffer[at] = buffer[front]
-            first += 1
-        self.slices[0][:] = first, last
+            free = front
+            front = front + 1 if front + 1 < size else 0
+            span -= less
+        going[0] += len(elements)
+        coming[1] += len(elements)
 
     def _draw(self, found: list[Any], count: int) -> None:
-        """Elements of the last pass, of which no more come in."""
+        """Elements of one pass, when no more come in."""
         buffer, size = self.buffer, self.size
         first, last = self.slices[0]
+        front, span = first % size, last - first
         for word in self.words.take(count):
-            at, front = (first + word % (last - first)) % size, first % size
+            at = front + word % span
+            if at >= size:
+                at -= size
             found.append(buffer[at])
             buffer[at] = buffer[front]
-            first += 1
-        self.slices[0][0] = first
+            front = front + 1 if front + 1 < size else 0
+            span -= 1
+        self.slices[0][0] = first + count
         self.held -= count
 
     def _fill(self) -> bool:
