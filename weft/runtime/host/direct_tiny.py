@@ -26,11 +26,14 @@ def direct_tiny_step(
     """
     source = NodeEmitter(region.store, hold_lock=bool(region.cells))
     source.names |= {"ndarray": np.ndarray, "silence": silence, "restore": restore}
+    source.names["numbers"] = (np.ndarray, np.generic)
     source.aliases = {slot: f"f[{i}]" for i, slot in enumerate(feed_slots)}
     inputs = [source.slot(slot) for slot in region.moving_slots]
     shapes = () if region.is_constant else key[1]
     other = [
         f"type({i}) is not ndarray or {i}.shape != {shape}"
+        if shape
+        else f"not isinstance({i}, numbers) or {i}.shape"
         for i, shape in zip(inputs, shapes, strict=True)
     ]
     _open(source, region, entry, other)
