@@ -258,3 +258,19 @@ def test_coordinates_in_arrays_of_many_dimensions() -> None:
     assert run(made, {given: np.ones(300)}).shape == (300, 1)
     with pytest.raises(tf.errors.InvalidArgumentError, match="integer overflow"):
         run(made, {given: np.full(500_000, 3)})
+
+
+@pytest.mark.parametrize("indices", [None, np.array([2**31 - 1], np.int32)])
+def test_lists_longer_than_memory_are_refused(indices: Any) -> None:
+    """Of rows without elements there may be as many as one likes, but not of arrays."""
+    count = 2**40 if indices is None else 1
+    rows = tf.placeholder(tf.bool)
+    if indices is None:
+        made = raw.TensorListFromTensor(tensor=rows, element_shape=[0])
+    else:
+        made = raw.TensorListScatterV2(
+            tensor=rows, indices=indices, element_shape=[0], num_elements=-1
+        )
+    length = raw.TensorListLength(input_handle=made)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        run(length, {rows: np.empty([count, 0], bool)})

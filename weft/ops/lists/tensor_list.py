@@ -13,10 +13,12 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import long
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import Variant, invalid
 
 
@@ -107,8 +109,12 @@ def dims_from(value: Any) -> Dims:
     return tuple(None if n < 0 else int(n) for n in value)
 
 
+_ROW = 16  # how many words an array takes that holds nothing
+
+
 def _listed(tensor: Any) -> list[Any]:
-    return [np.asarray(row) for row in tensor]
+    check_room([len(tensor)], np.int64, times=_ROW)
+    return [np.asarray(row) for row in long(tensor)]
 
 
 # ---- shapes -----------------------------------------------------------------------------------
@@ -210,6 +216,7 @@ def _scattered(base: list[Any], tensor: Any, indices: Any) -> list[Any]:
     if len(indices) and int(np.min(indices)) < 0:
         raise invalid("Indices in TensorListScatter must all be non-negative.")
     size = max(len(base), int(np.max(indices, initial=-1)) + 1)
+    check_room([size], np.int64, times=3)  # what is behind the base, the list, a copy
     items = base + [None] * (size - len(base))
     for row, i in zip(_listed(tensor), indices, strict=True):
         items[int(i)] = row
