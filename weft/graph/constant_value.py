@@ -15,7 +15,7 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
-_LOOKED_THROUGH = ("ListDiff", "Unique", "Where")  # of those that XLA cannot have
+_LOOKED_THROUGH = ("ListDiff", "SparseReshape", "Unique", "Where")  # of those that XLA cannot have
 
 
 def folded_value(tensor: Any) -> Any:
