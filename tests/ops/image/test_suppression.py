@@ -6,6 +6,7 @@ What is wanted was recorded from TensorFlow 1.15.5.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import weft as tf
 
@@ -50,3 +51,14 @@ def test_an_empty_box_is_taken_as_often_as_there_is_room() -> None:
                 tf.image.non_max_suppression(boxes, np.array(scores, np.float32), 6, 0.5)
             )
         assert kept.tolist() == wanted
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.5])
+def test_taking_an_empty_box_ends_with_the_step(sigma: float) -> None:
+    given = tf.placeholder_with_default(2**31 - 1, [])
+    config = tf.ConfigProto(operation_timeout_in_ms=100)
+    kept = tf.image.non_max_suppression_with_scores(
+        np.zeros([1, 4], np.float32), [0.5], given, 0.5, soft_nms_sigma=sigma
+    )
+    with tf.Session(config=config) as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(kept)

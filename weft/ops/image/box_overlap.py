@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.step_limits import PART, limits
 from weft.graph import shape_fn as s
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 
 # From a box and others to how much of both each pair has in common.
@@ -75,6 +77,14 @@ class Candidates:
         heap[hole] = item
 
 
+def _wants_more(selected: list[int], count: int) -> bool:
+    """Whether boxes are to be selected; of an empty one there may be as many as there is memory."""
+    if selected and len(selected) % PART == 0:
+        limits.check()
+        check_room([len(selected)], np.int64, times=4)
+    return len(selected) < count
+
+
 def select_hard(
     scores: np.ndarray,
     similarity: Similarity,
@@ -90,7 +100,7 @@ def select_hard(
     left, every = Candidates(scores, least), np.arange(len(scores))
     dropped = np.zeros(len(scores), bool)
     selected: list[int] = []
-    while left and len(selected) < count:
+    while left and _wants_more(selected, count):
         score, box, _ = left.pop()
         if not dropped[box]:
             selected.append(box)
@@ -129,7 +139,7 @@ def select_soft(
     left = Candidates(scores, least)
     selected: list[int] = []
     kept: list[Any] = []
-    while left and len(selected) < count:
+    while left and _wants_more(selected, count):
         before, box, seen = left.pop()
         score, hard, met = kind(before), False, len(selected)
         if seen < met:
