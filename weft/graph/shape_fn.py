@@ -284,6 +284,17 @@ def each_unchanged(c: ShapeContext) -> list[Dims]:
     return [c.dims(i) for i in range(c.num_outputs)]
 
 
+def all_merged(c: ShapeContext) -> Dims:
+    """The shape that all inputs have; the last is the first to be looked at."""
+    dims = c.dims(c.num_inputs - 1)
+    for i in reversed(range(c.num_inputs - 1)):
+        try:
+            dims = merge(c.dims(i), dims)
+        except ValueError as error:
+            raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
+    return dims
+
+
 def scalar(c: ShapeContext) -> Any:
     return () if c.num_outputs == 1 else [()] * c.num_outputs
 

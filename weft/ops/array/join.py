@@ -236,12 +236,7 @@ def stacking_axis(c: ShapeContext, count: int) -> int:
 
 
 def _stacked(c: ShapeContext) -> Dims:
-    dims = c.dims(c.num_inputs - 1)
-    for i in reversed(range(c.num_inputs - 1)):
-        try:
-            dims = s.merge(c.dims(i), dims)
-        except ValueError as error:
-            raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
+    dims = s.all_merged(c)
     if dims is None:
         return None
     axis = stacking_axis(c, len(dims) + 1)

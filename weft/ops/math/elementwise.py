@@ -145,23 +145,13 @@ def _sum_of(inputs: list[Array], what: str) -> Array:
     return total
 
 
-def _summed(c: s.ShapeContext) -> s.Dims:
-    dims = c.dims(c.num_inputs - 1)
-    for i in reversed(range(c.num_inputs - 1)):
-        try:
-            dims = s.merge(c.dims(i), dims)
-        except ValueError as error:
-            raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
-    return dims
-
-
 @op(
     "AddN",
     inputs="inputs: N * T",
     outputs="sum: T",
     attrs="N: int >= 1, T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8,"
     " quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, variant}",
-    shape=_summed,
+    shape=s.all_merged,
     traits=COMMUTATIVE | AGGREGATE,
 )
 def add_n_op(xp: Any, inputs: list[Array]) -> Array:
