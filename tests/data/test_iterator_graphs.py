@@ -64,7 +64,9 @@ def test_options_of_the_wrong_type() -> None:
     ):
         options.experimental_optimization.autotune_algorithm = None
     assert options.experimental_stats.latency_all_edges is None
-    assert not hasattr(options.experimental_optimization, "prefetch_to_device")
+    options.experimental_optimization.prefetch_to_device = "/gpu:0"
+    with pytest.raises(TypeError, match="must be of type <class 'str'>, got: 0"):
+        options.experimental_optimization.prefetch_to_device = 0
 
 
 def test_rewrites_that_there_are_not() -> None:

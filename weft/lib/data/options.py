@@ -138,6 +138,7 @@ class OptimizationOptions(OptionsBase):
     map_vectorization = _Option(MapVectorizationOptions, MapVectorizationOptions)
     noop_elimination = _Option(bool)
     parallel_batch = _Option(bool)
+    prefetch_to_device = _Option(str)
     shuffle_and_repeat_fusion = _Option(bool)
 
 
