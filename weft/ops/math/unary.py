@@ -123,11 +123,16 @@ for _name in ("Reciprocal", "Inv"):
     )
 
 
+# Elements from which on a function of ours is quicker than XLA's by more than it takes to compile:
+# it is one operation there, and a dozen or two here.
+_MANY = 2**14
+
+
 @by_library
 def _sigmoid(xp: Any, x: Array) -> Array:
     if x.dtype.kind == "c":
         return _sigmoid.on_numpy(xp, x)
-    if x.dtype == np.float32 and target_platform() == "cpu":
+    if x.dtype == np.float32 and target_platform() == "cpu" and x.size >= _MANY:
         return np.float32(1) / (np.float32(1) + bounded_exp(xp, -x))
     from jax import lax
 
@@ -195,7 +200,7 @@ _TANH_BELOW = (
 
 @by_library
 def _tanh(xp: Any, x: Array) -> Array:
-    if x.dtype != np.float32:
+    if x.dtype != np.float32 or x.size < _MANY:
         return xp.tanh(x)
     x = xp.clip(x, -_TANH_BOUND, _TANH_BOUND)
     square = x * x
