@@ -15,7 +15,11 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
-_LOOKED_THROUGH = ("ListDiff", "SparseReshape", "Unique", "Where")  # of those that XLA cannot have
+# Of those that XLA cannot have.
+_LOOKED_THROUGH = (
+    "DynamicPartition", "ListDiff", "SparseReshape", "Unique", "UniqueV2", "UniqueWithCounts",
+    "UniqueWithCountsV2", "Where",
+)  # fmt: skip
 
 
 def folded_value(tensor: Any) -> Any:

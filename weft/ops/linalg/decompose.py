@@ -277,8 +277,9 @@ def _(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Any:
     a = op.inputs[0]
     dims = s.with_rank_at_least(a.dims, 2)
     if not op.get_attr("compute_uv"):
+        scaled = matrix_diag(grad_s)
         _, u, v = raw.Svd(a, compute_uv=True)
-        grad_a = matmul(u, matmul(matrix_diag(grad_s), v, adjoint_b=True))
+        grad_a = matmul(u, matmul(scaled, v, adjoint_b=True))
         grad_a.set_shape(a.shape)
         return grad_a
     if a.dtype.is_complex:

@@ -20,7 +20,7 @@ def sort(
 ) -> Tensor:
     """`values` in order along `axis`."""
     with name_scope(name, "sort"):
-        return _sorted(values, axis, direction)[0]
+        return _sorted(values, axis, direction)
 
 
 def argsort(
@@ -32,12 +32,10 @@ def argsort(
 ) -> Tensor:
     """The positions that put `values` in order along `axis`. Equal values keep their order."""
     with name_scope(name, "argsort"):
-        return _sorted(values, axis, direction, only_positions=True)[1]
+        return _sorted(values, axis, direction, positions=True)
 
 
-def _sorted(
-    values: Any, axis: Any, direction: str, only_positions: bool = False
-) -> tuple[Tensor, Tensor]:
+def _sorted(values: Any, axis: Any, direction: str, positions: bool = False) -> Tensor:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     axis = constant_value(convert_to_tensor(axis, name="axis"))
@@ -45,9 +43,9 @@ def _sorted(
         raise ValueError("axis must be a constant scalar")
     values = convert_to_tensor(values, name="values")
     if direction == "DESCENDING":
-        return _descending(values, int(axis))
-    found, positions = _descending(_reversed(values), int(axis))
-    return (found if only_positions else _reversed(found)), positions
+        return _descending(values, int(axis), positions)
+    found = _descending(_reversed(values), int(axis), positions)
+    return found if positions else _reversed(found)
 
 
 def _reversed(values: Tensor) -> Tensor:
@@ -56,16 +54,16 @@ def _reversed(values: Tensor) -> Tensor:
     return raw.Invert(values) if values.dtype.is_integer else raw.Neg(values)
 
 
-def _descending(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+def _descending(values: Tensor, axis: int, positions: bool) -> Tensor:
+    """The values along `axis`, the largest first, or their positions."""
     count = array.shape(values)[axis]
     rank = None if values.dims is None else len(values.dims)
     array.rank(values)  # a node of TensorFlow's that nothing reads
     if axis in (-1, (rank or 0) - 1):
-        found, positions = raw.TopKV2(values, count)
-        return found, positions
+        return raw.TopKV2(values, count)[positions]
     swap = _swap_with_last(values, axis, rank)
-    found, positions = raw.TopKV2(array.transpose(values, swap), count)
-    return array.transpose(found, swap), array.transpose(positions, swap)
+    found = raw.TopKV2(array.transpose(values, swap), count)[positions]
+    return array.transpose(found, swap)
 
 
 def _swap_with_last(values: Tensor, axis: int, rank: int | None) -> Tensor:

@@ -237,14 +237,18 @@ unary(
     "Atanh",
     FLOATS_COMPLEX,
     lambda xp, x: xp.arctanh(x),
-    from_x=lambda grad, x: grad * raw.Reciprocal(raw.Sub(_one(grad), raw.Square(x))),
+    from_x=lambda grad, x: grad * raw.Reciprocal(_one_minus_square(grad, x)),
 )
+
+
+def _one_minus_square(grad: Any, x: Tensor) -> Tensor:
+    square = raw.Square(x)
+    return raw.Sub(_one(grad), square)
 
 
 def _inverse_root(grad: Any, x: Tensor) -> Tensor:
     """1 / sqrt(1 - x^2)"""
-    square = raw.Square(x)
-    return raw.Reciprocal(raw.Sqrt(raw.Sub(_one(grad), square)))
+    return raw.Reciprocal(raw.Sqrt(_one_minus_square(grad, x)))
 
 
 def _times_negative(inverse: Tensor, grad: Any) -> Tensor:

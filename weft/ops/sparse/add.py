@@ -17,6 +17,7 @@ from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.row_updates import add_at
 from weft.ops.kit.shared import invalid
 from weft.ops.sparse.row_groups import groups_of_rows
+from weft.ops.sparse.select import as_sparse
 
 
 def _sum_shapes(c: ShapeContext) -> list[Dims]:
@@ -141,14 +142,10 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     if not isinstance(a, kinds) and not isinstance(b, kinds):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if isinstance(a, kinds) and isinstance(b, kinds):
-        return _sparse_sum(_sparse(a), _sparse(b), threshold)
+        return _sparse_sum(as_sparse(a), as_sparse(b), threshold)
     sparse, dense = (a, b) if isinstance(a, kinds) else (b, a)
-    sparse = _sparse(sparse)
+    sparse = as_sparse(sparse)
     return raw.SparseTensorDenseAdd(sparse.indices, sparse.values, sparse.dense_shape, dense)
-
-
-def _sparse(value: Any) -> SparseTensor:
-    return SparseTensor.from_value(value)
 
 
 def _sparse_sum(a: SparseTensor, b: SparseTensor, threshold: Any) -> SparseTensor:

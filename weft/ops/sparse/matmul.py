@@ -12,12 +12,11 @@ from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.slices import SparseTensor, SparseTensorValue
 from weft.graph.tensor import Tensor
 from weft.graph.traits import costs
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
-from weft.ops.sparse.select import parts_of
+from weft.ops.sparse.select import as_sparse, parts_of
 
 
 def _product_dims(c: ShapeContext) -> Dims:
@@ -122,8 +121,6 @@ def sparse_tensor_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrix product of the sparse `sp_a` and the dense `b`."""
-    if not isinstance(sp_a, SparseTensor | SparseTensorValue):
-        raise TypeError("Input must be a SparseTensor.")
-    parts = parts_of(SparseTensor.from_value(sp_a))
+    parts = parts_of(as_sparse(sp_a))
     with operands(name, "SparseTensorDenseMatMul", *parts, b=b) as (_, b):
         return raw.SparseTensorDenseMatMul(*parts, b, adjoint_a, adjoint_b)

@@ -214,7 +214,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
     """`sp_input` with its axes in the order `perm`, by default reversed."""
     with name_scope(name, "SparseTranspose", [sp_input]):
         if perm is None:
-            rank = array.size(sp_input.dense_shape)
+            rank = array.rank(sp_input)
             perm = rank - 1 - math.range(0, rank, 1)
         moved = array.transpose(gather(array.transpose(sp_input.indices), perm))
         known = constant_value(convert_to_tensor(perm))

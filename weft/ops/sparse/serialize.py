@@ -17,6 +17,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.tensors_map import joined_entries
+from weft.ops.sparse.select import as_sparse
 from weft.ops.strings.serialized_tensors import as_content, from_content
 
 _INPUTS = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
@@ -142,7 +143,7 @@ def serialize_sparse(
     sp_input: Any, name: str | None = None, out_type: Any = dtypes.string
 ) -> Tensor:
     """`sp_input` as a vector of three strings."""
-    sp_input = SparseTensor.from_value(sp_input)
+    sp_input = as_sparse(sp_input)
     return raw.SerializeSparse(
         sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
     )
@@ -152,7 +153,7 @@ def serialize_many_sparse(
     sp_input: Any, name: str | None = None, out_type: Any = dtypes.string
 ) -> Tensor:
     """Each slice of `sp_input` along dimension 0 as a row of three strings."""
-    sp_input = SparseTensor.from_value(sp_input)
+    sp_input = as_sparse(sp_input)
     return raw.SerializeManySparse(
         sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
     )
