@@ -6,12 +6,16 @@ Whoever wants to hear them sets `WEFT_DEBUG=3`, or their own `TF_CPP_MIN_LOG_LEV
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from weft.core import flags
 from weft.runtime.debug import report
@@ -27,13 +31,27 @@ def import_hushed() -> Any:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _ONLY_FATAL)
         _silence("jax._src")
     hidden = _hide_what_fails("cloudpickle")
-    import jax
+    with _draws_kept():
+        import jax
 
     if hidden:
         del sys.modules["cloudpickle"]
     if not is_heard:
         _silence("jax")  # which jax takes for the user's wish if it finds it so
     return jax
+
+
+@contextlib.contextmanager
+def _draws_kept() -> Iterator[None]:
+    """Leaves NumPy's generator as it was: jax draws from it when it is imported.
+
+    That happens in the middle of a program, at the first step that is compiled.
+    """
+    state = np.random.get_state(legacy=False)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)
 
 
 def _hide_what_fails(package: str) -> bool:

@@ -63,7 +63,10 @@ def _clone_functional_model(
         raise ValueError("Expected `layer_fn` argument to be a callable.")
     layers: dict[Any, Any] = {}
     inputs = _new_inputs(model, input_tensors, layers)
-    tensors = {id(x): y for x, y in zip(model.inputs, inputs, strict=True)}
+    starts = [
+        _start(x, layer, layers) for x, layer in zip(inputs, model._input_layers, strict=True)
+    ]
+    tensors = {id(x): y for x, y in zip(model.inputs, starts, strict=True)}
     nodes = _repeat_calls(model._nodes_by_depth, layer_fn, layers, tensors)
     for x in model.outputs:
         assert id(x) in tensors, f"Could not compute output {x}"
@@ -77,17 +80,25 @@ def _clone_functional_model(
 
 
 def _new_inputs(model: Any, given: Any, layers: dict[Any, Any]) -> list[Any]:
-    if given is None:
-        inputs = [Input(**layer.get_config()) for layer in model._input_layers]
-    else:
-        inputs = [
-            x if is_keras_tensor(x) else Input(tensor=x, name="input_wrapper_for_" + layer.name)
-            for x, layer in zip(nest.flatten(given), model._input_layers, strict=True)
-        ]
-    for old, x in zip(model._input_layers, inputs, strict=True):
-        if isinstance(x._keras_history.layer, InputLayer):
-            layers[old] = x._keras_history.layer
+    """The inputs of the copy; `layers` gets the layers of those that are made here."""
+    inputs = []
+    found = [None] * len(model._input_layers) if given is None else nest.flatten(given)
+    for x, layer in zip(found, model._input_layers, strict=True):
+        if x is None or not is_keras_tensor(x):
+            wrapped = {"tensor": x, "name": "input_wrapper_for_" + layer.name}
+            x = Input(**(layer.get_config() if x is None else wrapped))
+            layers[layer] = x._keras_history.layer
+        inputs.append(x)
     return inputs
+
+
+def _start(x: Any, old: Any, layers: dict[Any, Any]) -> Any:
+    """An input that another layer made goes through a copy of the old input's layer."""
+    if old in layers:
+        return x
+    layers[old] = clone_layer(old)
+    (copied,) = layers[old]([x])
+    return copied
 
 
 def _repeat_calls(

@@ -112,7 +112,7 @@ class LayerNodes:
         if len({str(shape) for shape in shapes}) == 1:
             return shapes[0]
         raise AttributeError(
-            f'The layer "{self.name} has multiple inbound nodes, with different {what} shapes. '
+            f'The layer "{self.name}" has multiple inbound nodes, with different {what} shapes. '
             f'Hence the notion of "{what} shape" is ill-defined for the layer. Use '
             f"`get_{what}_shape_at(node_index)` instead."
         )

@@ -263,6 +263,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
     ) -> None:
         super().__init__(sequence, use_multiprocessing)
         self.shuffle = shuffle
+        self._indices: list[int] = []
 
     def _run_to_the_end(self) -> None:
         # Processes know the sequence as it was when they began: each epoch has new ones.
@@ -279,7 +280,8 @@ class OrderedEnqueuer(SequenceEnqueuer):
         self._wait_until_taken()
 
     def _order(self) -> list[int]:
-        order = list(range(len(self.sequence)))
+        # Each epoch shuffles the order that the one before had.
+        order = self._indices = self._indices or list(range(len(self.sequence)))
         if self.shuffle:
             random.shuffle(order)
         return order
