@@ -126,6 +126,25 @@ def test_summaries(tmp_path: Path) -> None:
     assert [value.tag for value in summary.value] == ["a loss", "b"]
 
 
+TRIED = {
+    "except:": "merge = tf.merge_summary\n    scalar = tf.scalar_summary",
+    "except Exception:": "merge = tf.merge_summary\n    scalar = tf.scalar_summary",
+    "except AttributeError:": "merge = tf.merge_summary\n    scalar = tf.scalar_summary or 1",
+}
+
+
+@pytest.mark.parametrize("handler", TRIED)
+def test_names_that_the_program_does_without(handler: str, tmp_path: Path) -> None:
+    """A program for both tries the old name first, and takes the other way in 1.15."""
+    source = f"try:\n    {TRIED[handler]}\n{handler}\n    scalar = tf.summary.scalar\n"
+    assert run(tmp_path, source)["scalar"] is weft.summary.scalar
+
+
+def test_names_in_a_try_that_catches_all_that_fails(tmp_path: Path) -> None:
+    source = "try:\n    x = tf.mul(2, 3)\n    y = 1\nexcept Exception:\n    y = 0\n"
+    assert run(tmp_path, source)["y"] == 1
+
+
 def test_linear(tmp_path: Path) -> None:
     """Under the names that its variables had in checkpoints."""
     source = "from tensorflow.python.ops.rnn_cell import _linear\n"

@@ -49,7 +49,7 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
     if kind.is_constant:
         return [op.attrs["value"]]
     if kind.measures:
-        return _of_shapes(op)
+        return _of_shapes(op, depth)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
     if kind.stateful or kind.needs_xla or not op.inputs:
@@ -84,24 +84,24 @@ def _is_small(op: Operation) -> bool:
     return True
 
 
-def _of_shapes(op: Operation) -> list[np.ndarray] | None:
+def _of_shapes(op: Operation, depth: int) -> list[np.ndarray] | None:
     out = op.attrs.get("out_type")
     dtype = out.np_storage if out is not None else np.int32
     found = []
     for tensor in op.inputs:
         dims = tensor.dims
-        if op.definition.measures == "rank":
-            if dims is None:
-                return None
+        if op.definition.measures == "rank" and dims is not None:
             return [np.array(len(dims), np.int32)]
-        if (dims is None or None in dims) and tensor.op.type in _LOOKED_THROUGH:
-            values = _values_of(tensor.op, 0)
-            dims = None if values is None else values[tensor.value_index].shape
         if dims is None or None in dims:
-            return None
-        whole = size(dims) if op.definition.measures == "size" else dims
-        found.append(np.array(whole, dtype=dtype))
+            values = _values_of(tensor.op, depth + 1)
+            if values is None:
+                return None
+            dims = values[tensor.value_index].shape
+        found.append(np.array(_MEASURES[op.definition.measures or "shape"](dims), dtype=dtype))
     return found
+
+
+_MEASURES: dict[str, Callable[[Any], Any]] = {"shape": tuple, "size": size, "rank": len}
 
 
 # The ops that TensorFlow 1 itself looks through. weft sees through more of them when it infers
@@ -114,8 +114,12 @@ def _is_static(tensor: Tensor) -> bool:
     op = tensor.op
     if op.type == "Fill":
         return tensor.shape.is_fully_defined() and _is_static(op.inputs[1])
-    if op.definition.is_constant or (op.definition.measures and op.definition.single_output):
+    if op.definition.is_constant:
         return True
+    if op.definition.measures and op.definition.single_output:
+        shape = op.inputs[0].shape
+        whole = shape.is_fully_defined()
+        return shape.rank is not None if op.definition.measures == "rank" else whole
     if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
         return False
     return all(map(_is_static, op.inputs))
@@ -158,25 +162,31 @@ class _ShapeReader:
         self.value_of, self.sees_all = value_of, sees_all
 
     def dims(self, tensor: Tensor) -> Dims:
+        found = self._partial(tensor, 0)
+        if found is not None:
+            return found
         value = self.value_of(tensor)
         if value is None:
             return self._vector(tensor, 0)
         if value.ndim > 1:
             raise ValueError(f"Shape {value.shape} must have rank 1")
-        if value.ndim == 1:
-            return _as_dims(value)
-        if int(value) == -1:
+        if value.ndim == 1 or int(value) == -1:
             return None
         raise ValueError("Received a scalar with value other than -1 as a shape")
 
     def _partial(self, tensor: Tensor, depth: int) -> Dims:
-        """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices."""
-        op = tensor.op
+        """What the arithmetic on partly known shapes gives, or else the value."""
         if depth > _MAX_DEPTH:
             return None
-        value = self.value_of(tensor)
-        if value is not None and value.ndim == 1:
-            return _as_dims(value)
+        dims = self._computed(tensor, depth)
+        if dims is None:
+            value = self.value_of(tensor)
+            dims = None if value is None or value.ndim != 1 else _as_dims(value)
+        return dims
+
+    def _computed(self, tensor: Tensor, depth: int) -> Dims:
+        """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices."""
+        op = tensor.op
         if op.definition.measures == "shape" and (op.definition.single_output or self.sees_all):
             return op.inputs[tensor.value_index].dims
         if op.type == "Pack" and op.attrs["axis"] == 0:

@@ -144,7 +144,7 @@ class Rewriter(ast.NodeTransformer):
         self.imported, self._comparisons = imported, comparisons
         self.changed = False
         self._gone_builtins = gone_builtins
-        self._guards = self._name_guards = 0
+        self._guards = self._name_guards = self._attribute_guards = 0
         self._mentions_numpy = "numpy" in imported.roots
         self._asked: set[ast.Compare] = set()
 
@@ -176,6 +176,8 @@ class Rewriter(ast.NodeTransformer):
         path = self.path(holder)
         if path is None:
             return False
+        if path.partition(".")[0] == "tensorflow" and self._attribute_guards:
+            return False  # missing in 1.15, for which the program has another way
         if table.concerns(path):
             return (path, name) in table.NAMES or f"{path}.{name}" in table.MODULES
         # A module that came by way of one of the program's own: `from common import np`.
@@ -333,11 +335,14 @@ class Rewriter(ast.NodeTransformer):
         """Programs for both Pythons try the old module first: their own way out is taken."""
         guarded = any(_catches_import_error(each) for each in node.handlers)
         names_guarded = signs.expects_name_error(node)
+        attributes_guarded = _expects_attribute_error(node)
         self._guards += guarded
         self._name_guards += names_guarded
+        self._attribute_guards += attributes_guarded
         node.body = self._visit_all(node.body)
         self._guards -= guarded
         self._name_guards -= names_guarded
+        self._attribute_guards -= attributes_guarded
         for part in ("handlers", "orelse", "finalbody"):
             setattr(node, part, self._visit_all(getattr(node, part)))
         return node
@@ -466,6 +471,18 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             yield node
             yield from _own_nodes(node)
+
+
+def _expects_attribute_error(node: ast.Try) -> bool:
+    """Whether a `try` has another way where a member of a module is missing.
+
+    One that catches everything has it if it does nothing but give names to members.
+    """
+    caught = [ast.unparse(each.type) if each.type else "Exception" for each in node.handlers]
+    if any("AttributeError" in each for each in caught):
+        return True
+    aliases = all(isinstance(each, ast.Assign) and dotted(each.value) for each in node.body)
+    return aliases and any("Exception" in each for each in caught)
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:
