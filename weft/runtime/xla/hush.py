@@ -13,6 +13,8 @@ import sys
 import warnings
 from typing import Any
 
+import numpy as np
+
 from weft.core import flags
 from weft.runtime.debug import report
 
@@ -27,8 +29,10 @@ def import_hushed() -> Any:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _ONLY_FATAL)
         _silence("jax._src")
     hidden = _hide_what_fails("cloudpickle")
+    drawn = np.random.get_state()  # jax draws waiting times when it is loaded
     import jax
 
+    np.random.set_state(drawn)
     if hidden:
         del sys.modules["cloudpickle"]
     if not is_heard:
