@@ -17,6 +17,7 @@ from weft.ops.array import join as array_join
 from weft.ops.array import placeholders as array_pass
 from weft.ops.array import shape as array_shape
 from weft.ops.control import check
+from weft.ops.control.checked_shapes import with_same_shape
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import matmul
 
@@ -43,8 +44,7 @@ class AttentionWrapperState(
 
         def checked(old: Any, new: Any) -> Any:
             if isinstance(old, Tensor) and isinstance(new, Tensor):
-                old.shape.assert_is_compatible_with(new.shape)
-                new.set_shape(old.shape)
+                return with_same_shape(old, new)
             return new
 
         return nest.map_structure(checked, self, self._replace(**kwargs))

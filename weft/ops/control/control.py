@@ -89,12 +89,12 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
             by_device.setdefault(found.device, []).append(found)
         if len(by_device) <= 1:
             for where, ops in by_device.items():
-                with device(where or None), control_dependencies(ops):
+                with device(where), control_dependencies(ops):
                     return no_op(name=scope)
             return no_op(name=scope)
         waits = []
         for where, ops in sorted(by_device.items()):
-            with device(where or None), control_dependencies(ops):
+            with device(where), control_dependencies(ops):
                 waits.append(no_op())
         with control_dependencies(waits):
             return no_op(name=scope)

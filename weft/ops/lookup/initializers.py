@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import GraphKeys, add_to_collection, init_scope, name_scope
+from weft.graph.graph import GraphKeys, add_to_collection, device, init_scope, name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.ops.lookup.table_objects import LINE_NUMBER, WHOLE_LINE
@@ -104,12 +106,15 @@ class TextFileInitializer(TableInitializerBase):
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
+        # Only what is made from a name: a tensor may belong to a function.
+        with nullcontext() if isinstance(filename, Tensor) else _for_assets():
+            self._asset = convert_to_tensor(filename, dtypes.string, name="asset_path")
         self._filename = filename
 
     def initialize(self, table: Any) -> Any:
         self._check_types(table)
+        filename = self._asset
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
-            filename = convert_to_tensor(self._filename, dtypes.string, name="asset_filepath")
             made = raw.InitializeTableFromTextFileV2(
                 table.resource_handle, filename, key_index=self._key_index,
                 value_index=self._value_index, vocab_size=self._vocab_size or -1,
@@ -124,6 +129,12 @@ class TextFileInitializer(TableInitializerBase):
     def _shared_name(self) -> str:
         size = f"_{self._vocab_size}" if self._vocab_size else ""
         return f"hash_table_{self._filename}{size}_{self._key_index}_{self._value_index}"
+
+
+@contextmanager
+def _for_assets() -> Iterator[None]:
+    with init_scope(), device("CPU"):
+        yield
 
 
 def _check_index(what: str, which: str, index: int, dtype: DType) -> None:

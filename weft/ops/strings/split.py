@@ -154,8 +154,8 @@ def string_split(
 ) -> SparseTensor:
     """Splits each string of a vector at any of the bytes of `sep`, by default at spaces."""
     given = deprecated_alias("sep", sep, "delimiter", delimiter)
-    source = convert_to_tensor(source, dtypes.string)
     given = convert_to_tensor(" " if given is None else given, dtypes.string)
+    source = convert_to_tensor(source, dtypes.string)
     return SparseTensor(*raw.StringSplit(source, given, skip_empty=skip_empty, name=name))
 
 

@@ -34,9 +34,7 @@ class _MutableTable(LookupInterface):
         self, key_dtype: Any, value_dtype: Any, default_value: Any, name: str, checkpoint: bool
     ) -> None:
         super().__init__(key_dtype, value_dtype)
-        self._default_value = convert_to_tensor(
-            default_value, dtype=self._value_dtype, name="default_value"
-        )
+        self._default_value = convert_to_tensor(default_value, self._value_dtype)
         self._name, self._checkpoint = name, checkpoint
         self._resource_handle = self._create_resource()
         self._table_name = self._resource_handle.op.name.split("/")[-1]
@@ -126,7 +124,8 @@ class DenseHashTable(_MutableTable):
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
     ) -> None:
-        kind = dtypes.as_dtype(key_dtype)
+        kind, made = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+        default_value = convert_to_tensor(default_value, made, name="default_value")
         self._empty_key = convert_to_tensor(empty_key, dtype=kind, name="empty_key")
         self._deleted_key = convert_to_tensor(deleted_key, dtype=kind, name="deleted_key")
         self._buckets = (
