@@ -6,12 +6,17 @@ Whoever wants to hear them sets `WEFT_DEBUG=3`, or their own `TF_CPP_MIN_LOG_LEV
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from weft.core import flags
 from weft.runtime.debug import report
@@ -27,13 +32,34 @@ def import_hushed() -> Any:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _ONLY_FATAL)
         _silence("jax._src")
     hidden = _hide_what_fails("cloudpickle")
-    import jax
+    with _numbers_apart():
+        import jax
 
     if hidden:
         del sys.modules["cloudpickle"]
     if not is_heard:
         _silence("jax")  # which jax takes for the user's wish if it finds it so
     return jax
+
+
+@contextlib.contextmanager
+def _numbers_apart() -> Iterator[None]:
+    """Inside, `np.random.rand` of this thread leaves NumPy's own generator as it is.
+
+    jax draws from it when it is imported, for pauses between two looks for a cluster. All that
+    a seeded program draws afterwards would be other numbers. Other threads are the program's.
+    """
+    of_program, own = np.random.rand, np.random.RandomState().rand
+    importing = threading.get_ident()
+
+    def rand(*shape: int) -> Any:
+        return (own if threading.get_ident() == importing else of_program)(*shape)
+
+    np.random.rand = rand
+    try:
+        yield
+    finally:
+        np.random.rand = of_program
 
 
 def _hide_what_fails(package: str) -> bool:
