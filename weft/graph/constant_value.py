@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.core.shapes import MAX_RANK, TensorShape
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, size
@@ -15,7 +16,6 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
-_LOOKED_THROUGH = ("ListDiff", "SparseReshape", "Unique", "Where")  # of those that XLA cannot have
 
 
 def folded_value(tensor: Any) -> Any:
@@ -48,11 +48,9 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
         return _of_shapes(op)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
-    if kind.stateful or kind.needs_xla or not op.inputs:
+    if kind.stateful or kind.needs_xla or not op.inputs or kind.allows_uninitialized:
         return None
-    if not kind.traceable and kind.name not in _LOOKED_THROUGH:
-        return None
-    if kind.allows_uninitialized:
+    if not kind.traceable and not _computes_on_the_host(op):
         return None
     if any(t.dtype._is_ref_dtype for t in op.inputs) or not _is_small(op):
         return None
@@ -70,6 +68,14 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
     except Exception:
         # Constants that cannot be computed fail when the step runs, with the node's name.
         return None
+
+
+def _computes_on_the_host(op: Operation) -> bool:
+    """Whether a node that XLA cannot have is a function of the values of its inputs alone."""
+    kind = op.definition
+    if kind.kernel is None or kind.takes_ctx or kind.calls_python or kind.control_flow:
+        return False
+    return not any(tensor.dtype is dtypes.variant for tensor in op.outputs)
 
 
 def _is_small(op: Operation) -> bool:
@@ -90,7 +96,7 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
             if dims is None:
                 return None
             return [np.array(len(dims), np.int32)]
-        if (dims is None or None in dims) and tensor.op.type in _LOOKED_THROUGH:
+        if (dims is None or None in dims) and not tensor.op.definition.traceable:
             values = _values_of(tensor.op, 0)
             dims = None if values is None else values[tensor.value_index].shape
         if dims is None or None in dims:
