@@ -65,6 +65,42 @@ SHAPES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         lambda u, y, z: tf.image.resize_images(tf.zeros([1, 4, 4, 3]), [tf.shape(z)[1], 2]),
         "(1, ?, 2, 3)",
     ),
+    "a part of sizes": (
+        lambda u, y, z: tf.zeros(tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)[0]),
+        "(1, 3)",
+    ),
+    "stitched": (
+        lambda u, y, z: tf.dynamic_stitch(
+            tf.dynamic_partition(tf.range(4), [0, 1, 0, 1], 2), [u, u]
+        ),
+        "<unknown>",
+    ),
+    "rows stitched": (
+        lambda u, y, z: tf.dynamic_stitch(
+            tf.dynamic_partition(tf.range(4), [0, 1, 0, 1], 2),
+            [tf.placeholder(tf.float32, [None, 3])] * 2,
+        ),
+        "(4, 3)",
+    ),
+    "read from text": (
+        lambda u, y, z: tf.zeros(tf.string_to_number(["3", "4"], tf.int32)),
+        "(3, 4)",
+    ),
+    "lengths of texts": (lambda u, y, z: tf.zeros(tf.strings.length(["abc", "de"])), "(3, 2)"),
+    "read from bytes": (
+        lambda u, y, z: tf.zeros(tf.decode_raw(b"\2\0\0\0", tf.int32)),
+        "(2,)",
+    ),
+    "a slice of a sparse tensor": (
+        lambda u, y, z: tf.sparse.to_dense(
+            tf.sparse.slice(tf.SparseTensor([[0, 0]], [1], [4, 4]), [0, 0], [2, 2])
+        ),
+        "(2, 2)",
+    ),
+    "what Python computes": (
+        lambda u, y, z: tf.zeros(tf.py_func(lambda: np.int32([2]), [], tf.int32, stateful=False)),
+        "<unknown>",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.core.shapes import MAX_RANK, TensorShape
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, size
@@ -15,11 +16,6 @@ from weft.graph.tensor import Tensor
 _MAX_ELEMENTS = 4096
 _MAX_DEPTH = 64
 _NOT_CONSTANT = object()
-# Of those that XLA cannot have.
-_LOOKED_THROUGH = (
-    "DynamicPartition", "ListDiff", "SparseReshape", "Unique", "UniqueV2", "UniqueWithCounts",
-    "UniqueWithCountsV2", "Where",
-)  # fmt: skip
 
 
 def folded_value(tensor: Any) -> Any:
@@ -52,11 +48,9 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
         return _of_shapes(op, depth)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
-    if kind.stateful or kind.needs_xla or not op.inputs:
+    if kind.stateful or kind.needs_xla or not op.inputs or kind.allows_uninitialized:
         return None
-    if not kind.traceable and kind.name not in _LOOKED_THROUGH:
-        return None
-    if kind.allows_uninitialized:
+    if not kind.traceable and not _computes_on_the_host(op):
         return None
     if any(t.dtype._is_ref_dtype for t in op.inputs) or not _is_small(op):
         return None
@@ -74,6 +68,14 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
     except Exception:
         # Constants that cannot be computed fail when the step runs, with the node's name.
         return None
+
+
+def _computes_on_the_host(op: Operation) -> bool:
+    """Whether a node that XLA cannot have is a function of the values of its inputs alone."""
+    kind = op.definition
+    if kind.kernel is None or kind.takes_ctx or kind.calls_python or kind.control_flow:
+        return False
+    return not any(tensor.dtype is dtypes.variant for tensor in op.outputs)
 
 
 def _is_small(op: Operation) -> bool:

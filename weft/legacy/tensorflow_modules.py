@@ -130,7 +130,7 @@ python.framework
     tf.io tf.train: graph_io
     tf.train weft.graph.meta_graph: meta_graph
     tf.config tf.config.experimental tf.config.threading: config
-    tf.contrib.framework weft.legacy.internals.smart: smart_cond
+    tf.contrib.framework: smart_cond
     weft.legacy.internals.tests tf.test: test_util
     tf.graph_util: convert_to_constants
 python.grappler

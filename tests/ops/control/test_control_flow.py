@@ -291,6 +291,27 @@ def test_smart_cond_builds_only_what_can_run() -> None:
     assert control_flow.smart_cond(0, lambda: 1, lambda: 2) == 2
     assert len(tf.get_default_graph().get_operations()) == before
     assert control_flow.smart_cond(tf.constant(False), lambda: 1, lambda: 2) == 2
+    assert control_flow.smart_cond(np.bool_(True), lambda: 1, lambda: 2) == 1
+    with pytest.raises(TypeError, match="Found instead: <class 'str'>"):
+        control_flow.smart_cond("True", lambda: 1, lambda: 2)
+
+
+def test_smart_cond_computes_what_follows_from_constants() -> None:
+    yes, no, size = tf.constant(True), tf.constant(False), tf.placeholder(tf.float32, [3, None])
+    known = {
+        True: (tf.logical_or(yes, no), tf.identity(yes), tf.less(tf.constant(3.0) * 2, 9.0)),
+        False: (tf.logical_not(yes), tf.reduce_all([yes, no]), tf.where(yes, no, yes)),
+        None: (
+            tf.shape(size)[1] > 2,
+            tf.random_uniform([]) < 2,
+            tf.placeholder_with_default(yes, []),
+        ),
+    }
+    for value, preds in known.items():
+        for pred in preds:
+            told = control_flow.smart_constant_value(pred)
+            assert told is None if value is None else bool(told) is value
+    assert tf.layers.dropout(tf.ones([2]), training=tf.logical_not(yes)).op.type == "Identity"
 
 
 def test_constants_through_a_cond() -> None:

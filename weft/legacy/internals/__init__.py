@@ -25,6 +25,7 @@ from weft.graph import collection_def
 from weft.graph.constant_value import folded_value
 from weft.graph.meta_graph_parts import op_list
 from weft.graph.op_def import GRADIENTS, REGISTRY
+from weft.lib.keras.layers.decide import choose, known_value
 from weft.lib.platform import behavior
 from weft.lib.rnn import cells
 from weft.storage.tf_record import RecordReader
@@ -225,27 +226,7 @@ class model_fn:
 class smart:
     """Conditions that are decided while the graph is built when their value is known by then."""
 
-    @staticmethod
-    def smart_constant_value(pred: Any) -> Any:
-        if isinstance(pred, tf.Tensor):
-            return tf.get_static_value(pred)
-        if pred in (0, 1, True, False):
-            return bool(pred)
-        raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Received: {pred!r}")
-
-    constant_value = smart_constant_value
-
-    @staticmethod
-    def smart_cond(
-        pred: Any,
-        true_fn: Callable[[], Any],
-        false_fn: Callable[[], Any],
-        name: str | None = None,
-    ) -> Any:
-        value = smart.smart_constant_value(pred)
-        if value is None:
-            return tf.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
-        return true_fn() if value else false_fn()
+    constant_value, smart_cond = staticmethod(known_value), staticmethod(choose)
 
     @staticmethod
     def normalize_tuple(value: int | Iterable[int], n: int, name: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.core import dtypes, nest
 from weft.graph.collection_def import prepend_name_scope, register_proto_function, strip_name_scope
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import constant_value, folded_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
     Operation,
@@ -356,12 +356,12 @@ def _merged(result_t: Any, result_f: Any) -> list[Any]:
 # ---- predicates that may be known now ---------------------------------------------------------
 
 
-def smart_constant_value(pred: Any) -> bool | None:
-    """The value of `pred` if it is known now, or None."""
+def smart_constant_value(pred: Any) -> Any:
+    """The value of `pred` if it follows from constants now, or None."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
-        return None if value is None else bool(value)
-    if isinstance(pred, (bool, int)) and pred in (0, 1):
+        return folded_value(pred) if value is None else value
+    if pred in {0, 1}:
         return bool(pred)
     raise TypeError(
         f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}"
