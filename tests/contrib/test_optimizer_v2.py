@@ -37,13 +37,24 @@ def steps(optimizer: Any) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps(kind: str) -> None:
     ours, theirs = getattr(optimizer_v2, kind), getattr(tf.train, kind)
-    for found, expected in zip(
-        steps(lambda: ours(**KINDS[kind])), steps(lambda: theirs(**KINDS[kind])), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
+    if kind != "RMSPropOptimizer":
+        for found, expected in zip(
+            steps(lambda: ours(**KINDS[kind])), steps(lambda: theirs(**KINDS[kind])), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
     made = ours(**KINDS[kind])
     assert isinstance(made, optimizer_v2.OptimizerV2) and isinstance(made, theirs)
     assert inspect.signature(ours).parameters.keys() == inspect.signature(theirs).parameters.keys()
+
+
+def test_the_mean_of_squares_starts_at_epsilon() -> None:
+    w = tf.get_variable("w", initializer=[1.0, 2.0])
+    train = optimizer_v2.RMSPropOptimizer(0.1).minimize(tf.reduce_sum(tf.square(w)))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(train)
+        np.testing.assert_allclose(session.run(w), [0.3691806, 1.308718], rtol=1e-5)
 
 
 def test_settings_that_are_functions() -> None:

@@ -387,6 +387,8 @@ core.example
 core.util
 contrib.all_reduce.python
     tf.contrib.all_reduce: all_reduce
+contrib.checkpoint.python: tf.contrib.checkpoint
+    tf.contrib.checkpoint: containers python_state
 contrib.bigtable.python
 contrib.bigtable.python.ops
     tf.contrib.bigtable: bigtable_api
@@ -395,6 +397,8 @@ contrib.cloud.python.ops
     tf.contrib.cloud: bigquery_reader_ops gcs_config_ops
 contrib.ffmpeg: tf.contrib.ffmpeg
     tf.contrib.ffmpeg: ffmpeg_ops
+contrib.ffmpeg.ops
+    raw: gen_decode_audio_op_py gen_decode_video_op_py gen_encode_audio_op_py
 contrib.fused_conv.python
 contrib.fused_conv.python.ops
     tf.contrib.fused_conv: fused_conv2d_bias_activation_op
@@ -474,8 +478,22 @@ contrib.distributions.python.ops
         conditional_transformed_distribution moving_stats mvn_diag_plus_low_rank
         mvn_linear_operator negative_binomial normal_conjugate_posteriors poisson_lognormal
         quantized_distribution sample_stats seed_stream sinh_arcsinh wishart
+        vector_exponential_diag vector_exponential_linear_operator vector_laplace_diag
+        vector_laplace_linear_operator vector_sinh_arcsinh_diag
+    weft.lib.contrib.distributions.scales weft.legacy.internals.seeds tf.contrib.distributions:
+        distribution_util
+contrib.distributions.python.ops.bijectors: tf.contrib.distributions.bijectors
+    tf.contrib.distributions.bijectors: absolute_value affine affine_linear_operator affine_scalar
+        batch_normalization chain cholesky_outer_product conditional_bijector exp fill_triangular
+        gumbel inline invert kumaraswamy masked_autoregressive matrix_inverse_tril ordered permute
+        power_transform real_nvp reshape scale_tril sigmoid sinh_arcsinh softmax_centered softplus
+        softsign square transform_diagonal weibull
 contrib.cluster_resolver.python
-    tf.contrib.cluster_resolver: training
+contrib.cluster_resolver.python.training: tf.contrib.cluster_resolver
+    tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver tpu_cluster_resolver
+contrib.distribute.python: tf.contrib.distribute
+    tf.contrib.distribute: collective_all_reduce_strategy mirrored_strategy one_device_strategy
+        parameter_server_strategy
 contrib.eager.python
     tf.contrib.eager: tfe
     tf.contrib.eager.metrics: metrics metrics_impl
@@ -490,7 +508,8 @@ contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
     tf.contrib.framework: checkpoint_utils experimental graph_util tensor_util
 contrib.framework.python.ops: tf.contrib.framework
-    raw: audio_ops gen_audio_ops
+    raw: audio_ops gen_audio_ops gen_variable_ops
+    tf.contrib.framework: prettyprint_ops
     tf.contrib.framework tf.train tf: variables arg_scope checkpoint_ops ops script_ops sort_ops
 contrib.gan.python: tf.contrib.gan
     tf.contrib.gan: namedtuples train
@@ -514,6 +533,8 @@ contrib.image.python
 contrib.image.python.ops
     tf.contrib.image: dense_image_warp distort_image_ops image_ops interpolate_spline
         sparse_image_warp
+contrib.image.ops
+    raw: gen_distort_image_ops gen_image_ops
 contrib.kernel_methods.python
     tf.contrib.kernel_methods: kernel_estimators losses
 contrib.kernel_methods.python.mappers
@@ -542,7 +563,8 @@ contrib.learn.python.learn: tf.contrib.learn
     tf.contrib.learn tf.train: basic_session_run_hooks evaluable export_strategy monitored_session
         session_run_hook trainable
     tf.contrib.learn.learn_runner: learn_runner
-    tf.contrib.learn: metric_spec run_config monitors experiment
+    tf.contrib.learn: metric_spec run_config experiment
+    weft.lib.contrib.learn.monitors: monitors
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.lib.contrib.learn.datasets.mnist: mnist
     weft.lib.contrib.learn.datasets.base: base
@@ -559,7 +581,7 @@ contrib.learn.python.learn.utils: tf.contrib.learn.utils
     tf.contrib.learn.utils.input_fn_utils: input_fn_utils
     tf.contrib.learn.utils.saved_model_export_utils: saved_model_export_utils
 contrib.learn.python.learn.preprocessing
-    tf.contrib.learn.preprocessing: text
+    tf.contrib.learn.preprocessing: categorical categorical_vocabulary text
 contrib.legacy_seq2seq.python
 contrib.legacy_seq2seq.python.ops
     tf.contrib.legacy_seq2seq: seq2seq
@@ -605,6 +627,12 @@ contrib.quantize.python
 contrib.input_pipeline.python
 contrib.input_pipeline.python.ops
     tf.contrib.input_pipeline: input_pipeline_ops
+contrib.layers.ops
+    raw: gen_sparse_feature_cross_op
+contrib.resampler.ops
+    raw: gen_resampler_ops
+contrib.seq2seq.ops
+    raw: gen_beam_search_ops
 contrib.memory_stats.python
 contrib.memory_stats.python.ops
     tf.contrib.memory_stats: memory_stats_ops
@@ -715,8 +743,8 @@ contrib.data.python.ops: tf.contrib.data
         unique writers
 contrib.estimator.python
 contrib.estimator.python.estimator: tf.contrib.estimator
-    tf.contrib.estimator: early_stopping export exporter extenders head hooks logit_fns multi_head
-        rnn saved_model_estimator
+    tf.contrib.estimator: boosted_trees dnn_with_layer_annotations early_stopping export exporter
+        extenders head hooks logit_fns multi_head replicate_model_fn rnn saved_model_estimator
 contrib.feature_column.python
 contrib.feature_column.python.feature_column
     tf.contrib.feature_column: sequence_feature_column
@@ -749,9 +777,13 @@ contrib.lookup: tf.contrib.lookup
     tf.contrib.lookup: lookup_ops
 contrib.predictor: tf.contrib.predictor
     tf.contrib.predictor: core_estimator_predictor predictor_factories saved_model_predictor
+    weft.lib.contrib.predictor: predictor
 contrib.graph_editor: tf.contrib.graph_editor
     tf.contrib.graph_editor: edit reroute select transform util
 contrib.learn.python.learn.learn_io: tf.contrib.learn
+contrib.testing.python
+contrib.testing.python.framework: tf.contrib.testing
+    tf.contrib.testing: fake_summary_writer util_test
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
     tf.contrib.training: bucket_ops device_setter evaluation hparam resample training

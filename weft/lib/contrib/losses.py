@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
@@ -10,9 +9,10 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.contrib import metric_learning as metric_learning
 from weft.lib.contrib.framework.arg_scope import add_arg_scope
-from weft.ops.array import array
+from weft.ops.array import array, slicing
 from weft.ops.array import one_hot_search as select
 from weft.ops.math import math
+from weft.ops.nn import activations, cross_entropy
 from weft.ops.scores import losses as ops
 
 get_losses = ops.get_losses
@@ -21,50 +21,54 @@ get_total_loss = ops.get_total_loss
 add_loss = add_arg_scope(ops.add_loss)
 
 
-def _from_the_left(weights: Any, rank: int | None) -> Tensor:
-    """Weights of fewer axes than the losses get axes of size 1 at the end."""
-    weights = convert_to_tensor(weights)
-    dims = weights.dims
-    if dims is None:
-        raise ValueError("weights.get_shape().ndims cannot be None")
-    if len(dims) > 1 and dims[-1] == 1:
-        weights, dims = array.squeeze(weights, [-1]), dims[:-1]
-    if not dims or rank is None or len(dims) >= rank:
-        return weights
-    for _ in range(rank - len(dims)):
-        weights = array.expand_dims(weights, -1)
-    return weights
-
-
 def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = None) -> Tensor:
     """The mean of the losses whose weight is not zero, times their weights."""
-    losses = convert_to_tensor(losses)
-    weights = _from_the_left(weights, losses.shape.ndims)
-    loss = ops.compute_weighted_loss(losses, weights, scope, loss_collection=None)
-    add_loss(loss)
-    return loss
+    with name_scope(scope, "weighted_loss", [losses, weights]):
+        losses = convert_to_tensor(losses)
+        given, losses = losses.dtype, math.cast(losses, dtypes.float32)
+        weights = math.cast(convert_to_tensor(weights), dtypes.float32)
+        for what, tensor in (("losses", losses), ("weights", weights)):
+            if tensor.dims is None:
+                raise ValueError(f"{what}.get_shape().ndims cannot be None")
+        if len(weights.dims) > 1 and weights.dims[-1] in (1, None):
+            weights = array.squeeze(weights, [-1])
+        total = _weighted_sum(losses, weights)
+        count = math.reduce_sum(_present(losses, weights))
+        mean = math.div_no_nan(math.reduce_sum(total), count, name="value")
+        mean = math.cast(mean, given)
+        add_loss(mean)
+        return mean
 
 
-def _weighted(
-    loss: Callable[..., Tensor],
-    name: str,
-    labels: Any,
-    predictions: Any,
-    weights: Any,
-    scope: str | None,
-    **settings: Any,
-) -> Tensor:
-    """The tf.losses function `loss`, its result weighted from the left."""
-    with name_scope(scope, name, [predictions, labels, weights]) as opened:
-        each = loss(
-            labels,
-            predictions,
-            scope=opened,
-            loss_collection=None,
-            reduction=ops.Reduction.NONE,
-            **settings,
-        )
-        return compute_weighted_loss(each, weights, opened)
+def _weighted_sum(losses: Tensor, weights: Tensor) -> Tensor:
+    """The sum of the losses times their weights; axes that the weights lack are summed first."""
+    further = list(range(len(weights.shape), len(losses.shape)))
+    return math.reduce_sum(math.multiply(math.reduce_sum(losses, axis=further), weights))
+
+
+def _present(losses: Tensor, weights: Tensor) -> Tensor:
+    """How many losses of each example have a weight that is not zero."""
+    rank = len(weights.shape)
+    if rank == 0:
+        first = slicing.slice(array.shape(losses), [0], [1])
+        examples = array.reshape(first, [])
+        each = math.div(_float(array.size(losses)), _float(examples))
+        each = select.where(math.equal(weights, 0), 0.0, each)
+        return math.multiply(array.ones(array.reshape(examples, [1])), each)
+    counted = math.reduce_sum(_float(math.not_equal(weights, 0)), axis=list(range(1, rank)))
+    further = slicing.slice(array.shape(losses), [rank], [-1])
+    return math.multiply(counted, _float(math.reduce_prod(further)))
+
+
+def _float(value: Any) -> Tensor:
+    return math.cast(value, dtypes.float32)
+
+
+def _compared(first: Any, second: Any) -> tuple[Tensor, Tensor]:
+    """Two tensors of one shape, as 32-bit floats."""
+    first, second = convert_to_tensor(first), convert_to_tensor(second)
+    first.shape.assert_is_compatible_with(second.shape)
+    return _float(first), _float(second)
 
 
 @add_arg_scope
@@ -72,9 +76,10 @@ def absolute_difference(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> Tensor:
     """The distance of each prediction from its label."""
-    return _weighted(
-        ops.absolute_difference, "absolute_difference", labels, predictions, weights, scope
-    )
+    with name_scope(scope, "absolute_difference", [predictions, labels, weights]) as opened:
+        predictions, labels = _compared(predictions, labels)
+        apart = math.abs(math.subtract(predictions, labels))
+        return compute_weighted_loss(apart, weights, opened)
 
 
 @add_arg_scope
@@ -82,9 +87,10 @@ def mean_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> Tensor:
     """The square of the distance of each prediction from its label."""
-    return _weighted(
-        ops.mean_squared_error, "mean_squared_error", labels, predictions, weights, scope
-    )
+    with name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as opened:
+        predictions, labels = _compared(predictions, labels)
+        apart = math.squared_difference(predictions, labels)
+        return compute_weighted_loss(apart, weights, opened)
 
 
 @add_arg_scope
@@ -93,27 +99,22 @@ def mean_pairwise_squared_error(
 ) -> Tensor:
     """How much differences between predictions differ from those between labels."""
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):
-        predictions, labels = (math.cast(x, dtypes.float32) for x in (predictions, labels))
-        predictions.shape.assert_is_compatible_with(labels.shape)
-        weights = math.cast(_from_the_left(weights, None), dtypes.float32)
+        predictions, labels = _compared(predictions, labels)
+        weights = _float(convert_to_tensor(weights))
+        if weights.dims is None:
+            raise ValueError("weights.get_shape().ndims cannot be None")
         apart = math.subtract(predictions, labels)
         axes = list(range(1, apart.shape.ndims))
-        wide = _from_the_left(weights, apart.shape.ndims) * array.ones_like(apart)
-        present = math.cast(math.not_equal(wide, 0), dtypes.float32)
-        count = math.reduce_sum(present, axis=axes)
-        squares = math.div_no_nan(math.reduce_sum(math.square(apart), axis=axes), count)
+        squares = math.reduce_sum(math.square(apart), axis=axes)
+        count = _present(apart, weights)
+        squares = 2.0 * math.div_no_nan(squares, count, name="value")
         total = math.square(math.reduce_sum(apart, axis=axes))
-        each = 2.0 * squares - 2.0 * math.div_no_nan(total, math.square(count))
-        loss = math.reduce_sum(each * _per_example(weights))
-        some = math.reduce_sum(count) > 0
+        total = 2.0 * math.div_no_nan(total, math.square(count), name="value")
+        loss = _weighted_sum(squares - total, weights)
+        some = math.greater(math.reduce_sum(count), 0)
         mean = select.where(some, loss, array.zeros_like(loss), name="value")
         add_loss(mean)
         return mean
-
-
-def _per_example(weights: Tensor) -> Tensor:
-    """One weight for each example: the whole where it is a number or a vector."""
-    return weights if len(weights.dims or ()) < 2 else array.reshape(weights, [-1])
 
 
 @add_arg_scope
@@ -125,15 +126,23 @@ def log_loss(
     scope: str | None = None,
 ) -> Tensor:
     """Minus the logarithm of the probability given to the label."""
-    return _weighted(ops.log_loss, "log_loss", labels, predictions, weights, scope, epsilon=epsilon)
+    with name_scope(scope, "log_loss", [predictions, labels, weights]) as opened:
+        predictions, labels = _compared(predictions, labels)
+        hit = math.negative(math.multiply(labels, math.log(predictions + epsilon)))
+        missed = math.multiply(1 - labels, math.log(1 - predictions + epsilon))
+        return compute_weighted_loss(hit - missed, weights, opened)
 
 
 @add_arg_scope
 def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> Tensor:
     """How far each logit is from the right side of the margin, for every example."""
-    return ops.hinge_loss(
-        labels, logits, scope=scope, loss_collection=None, reduction=ops.Reduction.NONE
-    )
+    with name_scope(scope, "hinge_loss", [logits, labels]):
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        labels = _float(labels)
+        ones = array.ones_like(labels)
+        signs = math.subtract(2 * labels, ones)
+        return activations.relu(math.subtract(ones, math.multiply(signs, logits)))
 
 
 @add_arg_scope
@@ -149,15 +158,10 @@ def cosine_distance(
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    return _weighted(
-        ops.cosine_distance,
-        "cosine_distance_loss",
-        labels,
-        predictions,
-        weights,
-        scope,
-        axis=axis,
-    )
+    with name_scope(scope, "cosine_distance_loss", [predictions, labels, weights]) as opened:
+        predictions, labels = _compared(predictions, labels)
+        apart = 1 - math.reduce_sum(math.multiply(predictions, labels), axis=[axis])
+        return compute_weighted_loss(apart, weights, opened)
 
 
 @add_arg_scope
@@ -169,15 +173,17 @@ def sigmoid_cross_entropy(
     scope: str | None = None,
 ) -> Tensor:
     """Cross entropy of independent classes."""
-    return _weighted(
-        ops.sigmoid_cross_entropy,
-        "sigmoid_cross_entropy_loss",
-        multi_class_labels,
-        logits,
-        weights,
-        scope,
-        label_smoothing=label_smoothing,
-    )
+    values = [logits, multi_class_labels, weights]
+    with name_scope(scope, "sigmoid_cross_entropy_loss", values) as opened:
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(multi_class_labels)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        labels = math.cast(labels, logits.dtype)
+        if label_smoothing > 0:
+            labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+        each = cross_entropy.sigmoid_cross_entropy_with_logits(
+            labels=labels, logits=logits, name="xentropy"
+        )
+        return compute_weighted_loss(each, weights, opened)
 
 
 @add_arg_scope
@@ -189,15 +195,19 @@ def softmax_cross_entropy(
     scope: str | None = None,
 ) -> Tensor:
     """Cross entropy of exclusive classes."""
-    return _weighted(
-        ops.softmax_cross_entropy,
-        "softmax_cross_entropy_loss",
-        onehot_labels,
-        logits,
-        weights,
-        scope,
-        label_smoothing=label_smoothing,
-    )
+    values = [logits, onehot_labels, weights]
+    with name_scope(scope, "softmax_cross_entropy_loss", values) as opened:
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(onehot_labels)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        labels = math.cast(labels, logits.dtype)
+        if label_smoothing > 0:
+            classes = math.cast(array.shape(labels)[1], logits.dtype)
+            apart = label_smoothing / classes
+            labels = labels * (1.0 - label_smoothing) + apart
+        each = cross_entropy.softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits, name="xentropy"
+        )
+        return compute_weighted_loss(each, weights, opened)
 
 
 @add_arg_scope
@@ -205,11 +215,11 @@ def sparse_softmax_cross_entropy(
     logits: Any, labels: Any, weights: Any = 1.0, scope: str | None = None
 ) -> Tensor:
     """Cross entropy of exclusive classes that labels give by number."""
-    return _weighted(
-        ops.sparse_softmax_cross_entropy,
-        "sparse_softmax_cross_entropy_loss",
-        labels,
-        logits,
-        weights,
-        scope,
-    )
+    values = [logits, labels, weights]
+    with name_scope(scope, "sparse_softmax_cross_entropy_loss", values) as opened:
+        labels = convert_to_tensor(labels)
+        labels = array.reshape(labels, [array.shape(labels)[0]])
+        each = cross_entropy.sparse_softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits, name="xentropy"
+        )
+        return compute_weighted_loss(each, weights, opened)

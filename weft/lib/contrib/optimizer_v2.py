@@ -6,6 +6,7 @@ by the number of replicas, and gradients stopped at some tensors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from weft.autodiff.gradients import gradients
@@ -21,6 +22,9 @@ from weft.lib.train.optimizers import (
     optimizer,
     rmsprop,
 )
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.ops.array import array
+from weft.ops.math import math
 from weft.ops.state.variable_lists import trainable_variables
 
 __all__ = [
@@ -92,10 +96,26 @@ class OptimizerV2(optimizer.Optimizer):
         )
 
 
-def _version_2(base: Any, doc: str) -> Any:
+class _MeanFromEpsilon(rmsprop.RMSPropOptimizer):
+    """RMSProp whose mean of squares starts at epsilon, which is not added under the root then."""
+
+    _HYPERPARAMETERS = hyperparameters("learning_rate", "decay", "momentum")
+    _INPUTS: Mapping[str, str] = {**rmsprop.RMSPropOptimizer._INPUTS, "epsilon": "_added"}
+    _added = 0.0
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            ones = array.ones_like(var)
+            first = math.cast(self._call_if_callable(self._epsilon), ones.dtype) * ones
+            self._get_or_make_slot(var, first, "rms", self._name)
+            for slot in ("mg", "momentum") if self._centered else ("momentum",):
+                self._zeros_slot(var, slot, self._name)
+
+
+def _version_2(base: Any, doc: str, name: str | None = None) -> Any:
     """An optimizer of `tf.train` under the interface of `OptimizerV2`."""
     members = {"__doc__": doc, "__module__": __name__, "__init__": base.__init__}
-    return type(base.__name__, (OptimizerV2, base), members)
+    return type(name or base.__name__, (OptimizerV2, base), members)
 
 
 AdadeltaOptimizer = _version_2(adadelta.AdadeltaOptimizer, "Adadelta: steps by means of squares.")
@@ -105,4 +125,6 @@ GradientDescentOptimizer = _version_2(
     gradient_descent.GradientDescentOptimizer, "Gradient descent: steps against the gradient."
 )
 MomentumOptimizer = _version_2(momentum.MomentumOptimizer, "Momentum: steps that carry on.")
-RMSPropOptimizer = _version_2(rmsprop.RMSPropOptimizer, "RMSProp: steps by roots of mean squares.")
+RMSPropOptimizer = _version_2(
+    _MeanFromEpsilon, "RMSProp: steps by roots of mean squares.", "RMSPropOptimizer"
+)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.convert import constant
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -220,13 +221,13 @@ def flat_transforms_to_matrices(transforms: Any) -> Tensor:
     with operands(None, "flat_transforms_to_matrices", transforms=transforms) as (_, given):
         rows = _rows(given, 8, (1, 2), "Transforms should be 1D or 2D")
         ends = array.ones([array.shape(rows)[0], 1])
-        return array.reshape(array.concat([rows, ends], 1), [-1, 3, 3])
+        return array.reshape(array.concat([rows, ends], 1), constant([-1, 3, 3]))
 
 
 def _rows(x: Tensor, width: int, ranks: tuple[int, ...], message: str) -> Tensor:
     if x.shape.ndims not in ranks:
         raise ValueError(f"{message}, got: {x}")
-    return array.reshape(x, [-1, width])
+    return array.reshape(x, constant([-1, width]))
 
 
 def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:

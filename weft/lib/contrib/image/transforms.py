@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
@@ -59,8 +59,6 @@ def transform(
         batch = _as_batch(given)
         if output_shape is None:
             output_shape = array.shape(batch)[1:3]
-            known = constant_value(output_shape)
-            output_shape = output_shape if known is None else known
         size = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         if not size.shape.is_compatible_with([2]):
             raise ValueError(
@@ -112,13 +110,27 @@ def angles_to_projective_transforms(
         if angles.shape.ndims not in (0, 1):
             raise TypeError("Angles should have rank 0 or 1.")
         angles = angles[None] if angles.shape.ndims == 0 else angles
-        right, down = image_width - 1, image_height - 1
-        cos, sin = math.cos(angles), math.sin(angles)
-        x_offset = (right - (cos * right - sin * down)) / 2.0
-        y_offset = (down - (sin * right + cos * down)) / 2.0
-        columns = [cos, -sin, x_offset, sin, cos, y_offset]
-        zeros = array.zeros((array.shape(angles)[0], 2), dtypes.float32)
-        return array.concat([*(column[:, None] for column in columns), zeros], axis=1)
+
+        def turned(first: Any, second: Any, x: Any, y: Any, join: Any) -> Tensor:
+            """One coordinate of the corner (x, y) after the turn."""
+            return join(first(angles) * (x - 1), second(angles) * (y - 1))
+
+        def offset(side: Any, corner: Any) -> Tensor:
+            """What keeps the middle in its place."""
+            far = side - 1
+            return (far - corner()) / 2.0
+
+        width, height = image_width, image_height
+        cos, sin = math.cos, math.sin
+        right = offset(width, lambda: turned(cos, sin, width, height, operator.sub))
+        down = offset(height, lambda: turned(sin, cos, width, height, operator.add))
+        count = array.shape(angles)[0]
+        columns = [
+            cos(angles)[:, None], -sin(angles)[:, None], right[:, None],
+            sin(angles)[:, None], cos(angles)[:, None], down[:, None],
+            array.zeros((count, 2), dtypes.float32),
+        ]  # fmt: skip
+        return array.concat(columns, axis=1)
 
 
 def translations_to_projective_transforms(translations: Any, name: str | None = None) -> Tensor:
@@ -131,11 +143,14 @@ def translations_to_projective_transforms(translations: Any, name: str | None = 
             raise TypeError("Translations should have rank 1 or 2.")
         moves = moves[None] if moves.shape.ndims == 1 else moves
         count = array.shape(moves)[0]
-        ones = array.ones((count, 1), dtypes.float32)
-        zeros = array.zeros((count, 1), dtypes.float32)
-        none = array.zeros((count, 2), dtypes.float32)
-        dx, dy = -moves[:, 0, None], -moves[:, 1, None]
-        return array.concat([ones, zeros, dx, zeros, ones, dy, none], axis=1)
+        columns = [
+            array.ones((count, 1), dtypes.float32), array.zeros((count, 1), dtypes.float32),
+            -moves[:, 0, None],
+            array.zeros((count, 1), dtypes.float32), array.ones((count, 1), dtypes.float32),
+            -moves[:, 1, None],
+            array.zeros((count, 2), dtypes.float32),
+        ]  # fmt: skip
+        return array.concat(columns, axis=1)
 
 
 def compose_transforms(*transforms: Any) -> Tensor:

@@ -190,11 +190,9 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Any) -> Pair
     """Gradients times what `gradient_multipliers` has for their variable or its name."""
     changed = []
     for grad, var in grads_and_vars:
-        key = next(
-            (k for k in gradient_multipliers if k is var or k in (var.name, var.op.name)), None
-        )
-        if grad is not None and key is not None:
-            grad = scaled_gradient(grad, gradient_multipliers[key])
+        keys = [key for key in gradient_multipliers if key is var or key == var.name]
+        if grad is not None and keys:
+            grad = scaled_gradient(grad, gradient_multipliers[keys[0]])
         changed.append((grad, var))
     return changed
 

@@ -13,6 +13,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.stacks import get_default_graph
 from weft.lib.contrib.learn.metric_spec import MetricSpec
 from weft.lib.contrib.learn.model_fn import ModelFnOps, as_pair
+from weft.lib.contrib.learn.monitors import replace_monitors_with_hooks
 from weft.lib.estimator import estimator as core
 from weft.lib.estimator.functions import accepted, fn_args
 from weft.lib.estimator.inputs import numpy_input_fn
@@ -172,10 +173,7 @@ class Estimator(BaseEstimator):
         max_steps: int | None = None,
     ) -> Estimator:
         """Trains for `steps` more steps, or up to step `max_steps`."""
-        hooks = [hook for hook in monitors or [] if isinstance(hook, SessionRunHook)]
-        unknown = [each for each in monitors or [] if not isinstance(each, SessionRunHook)]
-        if unknown:
-            raise TypeError(f"monitors must be SessionRunHooks, given: {unknown}")
+        hooks = replace_monitors_with_hooks(monitors, self)
         self._core.train(input_fn_of(x, y, input_fn, batch_size, True), hooks, steps, max_steps)
         return self
 

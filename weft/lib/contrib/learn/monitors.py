@@ -1,11 +1,29 @@
-"""tf.contrib.learn.monitors: what watches a training; here, all monitors are hooks."""
+"""tf.contrib.learn.monitors: what watches a training."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from weft.lib.contrib.learn.step_monitors import BaseMonitor as BaseMonitor
+from weft.lib.contrib.learn.step_monitors import CaptureVariable as CaptureVariable
+from weft.lib.contrib.learn.step_monitors import CheckpointSaver as CheckpointSaver
+from weft.lib.contrib.learn.step_monitors import EveryN as EveryN
+from weft.lib.contrib.learn.step_monitors import GraphDump as GraphDump
+from weft.lib.contrib.learn.step_monitors import LoggingTrainable as LoggingTrainable
+from weft.lib.contrib.learn.step_monitors import NanLoss as NanLoss
+from weft.lib.contrib.learn.step_monitors import PrintTensor as PrintTensor
+from weft.lib.contrib.learn.step_monitors import (
+    RunHookAdapterForMonitors as RunHookAdapterForMonitors,
+)
+from weft.lib.contrib.learn.step_monitors import StepCounter as StepCounter
+from weft.lib.contrib.learn.step_monitors import StopAtStep as StopAtStep
+from weft.lib.contrib.learn.step_monitors import SummarySaver as SummarySaver
+from weft.lib.contrib.learn.step_monitors import get_default_monitors as get_default_monitors
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.checkpoint.management import latest_checkpoint
+from weft.lib.train.sessions.hooks import (
+    NanLossDuringTrainingError as NanLossDuringTrainingError,
+)
 from weft.lib.train.sessions.hooks import SecondOrStepTimer, global_step_for
 from weft.lib.train.sessions.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -93,11 +111,19 @@ class ValidationMonitor(SessionRunHook):
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: Any) -> list[SessionRunHook]:
-    """Hooks that are ready for the Estimator."""
-    hooks = list(monitors_or_hooks or [])
-    for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
-        if isinstance(hook, ValidationMonitor):
-            hook.set_estimator(estimator)
-    return hooks
+    """Hooks that are ready for the Estimator; monitors of steps are told of them by one more."""
+    hooks: list[SessionRunHook] = []
+    monitors: list[BaseMonitor] = []
+    for each in monitors_or_hooks or []:
+        if isinstance(each, SessionRunHook):
+            hooks.append(each)
+        elif isinstance(each, BaseMonitor):
+            monitors.append(each)
+        else:
+            raise TypeError(f"Hooks must be a SessionRunHook, given: {each}")
+    for watcher in [*hooks, *monitors]:
+        if isinstance(watcher, ValidationMonitor | BaseMonitor):
+            watcher.set_estimator(estimator)
+    if not estimator.config.is_chief:
+        monitors = [monitor for monitor in monitors if monitor.run_on_all_workers]
+    return [*hooks, RunHookAdapterForMonitors(monitors)] if monitors else hooks
