@@ -34,7 +34,8 @@ def _(
 ) -> Any:  # fmt: skip
     if not dynamic_size:
         made = TracedTensorArray(xp, int(size), dtype, element_shape, False)
-        made.loops = len(ctx.bounds)
+        made.loops, made.depth = len(ctx.bounds), depth_of(ctx)
+        made.clears = clear_after_read
         return ctx.add(made), _FLOW
 
     def on_host() -> TensorArrayValue:
@@ -46,6 +47,11 @@ def _(
     return ctx.add(GrowingArray(xp, ctx, int(size), dtype, on_host)), _FLOW
 
 
+def depth_of(registry: Any) -> int:
+    """How many loops and conditionals there are around this point, where checks are made."""
+    return 0 if registry.failed is None else int(registry.failed.depth)
+
+
 class TracedTensorArray:
     """A TensorArray inside a compiled program: one buffer, made when the element shape is known."""
 
@@ -53,7 +59,9 @@ class TracedTensorArray:
         self.xp, self.length, self.dtype, self.accumulates = xp, size, dtype, accumulates
         self.gradients: dict[str, TracedTensorArray] = {}
         self.registry: Any = None
-        self.loops = 0  # around where it was made
+        self.loops = self.depth = 0  # around where it was made; `depth` counts conditionals, too
+        self.clears = False  # whether an element can be read only once
+        self._read: dict[Any, Any] = {}  # what was read for certain: numbers, identities of indices
         # By identity, a state and what was written until then: numbers, or identities of indices.
         self._written: dict[int, tuple[Any, frozenset[Any], Any]] = {}
         self.state: Any = None
@@ -76,23 +84,25 @@ class TracedTensorArray:
     def write(self, index: Any, value: Any) -> None:
         value = self.xp.asarray(value)
         self._check_shape(value.shape)
+        self._check_range(index)
         if not self.length:
             return  # a loop over nothing is traced all the same
         buffer, before = self.xp.asarray(self.state), self.state
-        self._check_range(index)
         if self.accumulates:
             value = take_row(buffer, index) + value
         self.state = put_row(buffer, index, value)
         if not self.accumulates:
             self._note_written(before, [index])
 
-    def _check_range(self, index: Any) -> None:
+    def _check_range(self, indices: Any) -> None:
         """A counter whose end is known to be within is not looked at."""
-        most = None if is_concrete(index) else self.registry.most(index)
-        if is_concrete(index) and not 0 <= int(index) < self.length:
-            raise NotImplementedError("an index is out of range")
-        if not is_concrete(index) and (most is None or most >= self.length):
-            must_hold(are_within(index, self.length))
+        if is_concrete(indices):
+            if not np.all(are_within(np.asarray(indices), self.length)):
+                raise NotImplementedError("an index is out of range")
+            return
+        most = self.registry.most(indices)
+        if most is None or most >= self.length:
+            must_hold(are_within(indices, self.length))
 
     def _note_written(self, before: Any, indices: Sequence[Any]) -> None:
         """Leaves to the interpreter what may write an element for the second time.
@@ -102,18 +112,32 @@ class TracedTensorArray:
         """
         written = set(self._written.get(id(before), (None, frozenset(), None))[1])
         for index in indices:
-            key = ("number", int(index)) if is_concrete(index) else ("value", id(index))
-            is_repeated = is_concrete(index) and len(self.registry.bounds) > self.loops
+            key, is_repeated = _key(index), self._is_repeated(index)
             if key in written or is_repeated:
                 raise NotImplementedError("an element may be written twice")
+            if key in self._read:
+                raise NotImplementedError("an element is written that was read")
             written.add(key)
         self._written[id(self.state)] = self.state, frozenset(written), indices
 
+    def _is_repeated(self, index: Any) -> bool:
+        """Whether a loop that the array is older than comes to the index each time."""
+        return is_concrete(index) and len(self.registry.bounds) > self.loops
+
+    def _note_read(self, indices: Sequence[Any]) -> None:
+        """Leaves to the interpreter what reads a second time what can be read only once."""
+        for index in indices if self.clears else ():
+            if _key(index) in self._read or self._is_repeated(index):
+                raise NotImplementedError("an element is read twice")
+            if depth_of(self.registry) == self.depth:
+                self._read[_key(index)] = index
+
     def read(self, index: Any) -> Any:
         buffer = self._buffer()
+        self._check_range(index)
+        self._note_read([index])
         if not self.length:
             return self.xp.zeros(buffer.shape[1:], buffer.dtype)
-        self._check_range(index)
         return take_row(buffer, index)
 
     def _buffer(self) -> Any:
@@ -122,19 +146,27 @@ class TracedTensorArray:
         return self.xp.asarray(self.state)
 
     def gather(self, indices: Any, element_dims: Dims) -> Any:
-        whole = np.arange(self.length)
-        if isinstance(indices, np.ndarray) and np.array_equal(indices, whole):
-            return self._buffer()
+        self._check_range(indices)
+        if is_concrete(indices):
+            self._note_read(list(indices))
+            if np.array_equal(indices, np.arange(self.length)):
+                return self._buffer()
         return self._buffer()[self.xp.asarray(indices)]
 
     def scatter(self, indices: Any, value: Any) -> None:
         value = self.xp.asarray(value)
         self._check_shape(value.shape[1:])
+        self._check_range(indices)
         before = self.state
         rows = self.xp.asarray(before).at[self.xp.asarray(indices)]
         self.state = rows.add(value) if self.accumulates else rows.set(value)
-        if not self.accumulates and isinstance(indices, np.ndarray):
+        if self.accumulates:
+            return
+        if is_concrete(indices):
             self._note_written(before, list(indices))
+        else:
+            ordered = self.xp.sort(indices)
+            must_hold(ordered[1:] != ordered[:-1])
 
     def size(self) -> Any:
         return np.array(self.length, np.int32)
@@ -151,6 +183,10 @@ class TracedTensorArray:
             self.gradients[source] = found
             self.registry.add(found)
         return found
+
+
+def _key(index: Any) -> tuple[str, int]:
+    return ("number", int(index)) if is_concrete(index) else ("value", id(index))
 
 
 class GrowingArray(TracedTensorArray):
@@ -191,10 +227,16 @@ class GrowingArray(TracedTensorArray):
         return self.state[0]
 
     def read(self, index: Any) -> Any:
-        return take_row(self._buffer(), index)
+        return take_row(self._looked_at(index), index)
 
     def gather(self, indices: Any, element_dims: Dims) -> Any:
-        return self._buffer()[self.xp.asarray(indices)]
+        return self._looked_at(indices)[self.xp.asarray(indices)]
+
+    def _looked_at(self, indices: Any) -> Any:
+        """The buffer, whose elements at `indices` must have been written."""
+        buffer, indices = self._buffer(), self.xp.asarray(indices)
+        must_hold((indices >= 0) & (indices < self.state[1]))
+        return buffer
 
     def scatter(self, indices: Any, value: Any) -> None:
         raise NotImplementedError("rows are scattered into an array that grows")
