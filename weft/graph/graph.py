@@ -274,7 +274,11 @@ class Graph(ScopedGraph):
         op = Operation(self, definition, name, inputs, output_types, attrs, controls)
         op._stack = creation_stack()
         if definition.shape_rule is not None:
-            infer_shapes(op)
+            try:
+                infer_shapes(op)
+            except Exception:
+                self._left_out += 1  # TensorFlow has given it a number by then
+                raise
         self._apply_scopes(op)
         if scopes.context is None and not scopes.context_comes_later:
             self._check_contexts(op)

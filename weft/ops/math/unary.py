@@ -292,12 +292,28 @@ def _of_output(name: str, kernel: Kernel) -> OpDef:
 
 sigmoid_grad = _of_output("SigmoidGrad", lambda xp, y, dy: dy * y * (literal(y, 1) - y))
 tanh_grad = _of_output("TanhGrad", lambda xp, y, dy: dy * (literal(y, 1) - y * y))
-sqrt_grad = _of_output("SqrtGrad", lambda xp, y, dy: literal(y, 0.5) * dy / xp.conj(y))
-rsqrt_grad = _of_output(
-    "RsqrtGrad", lambda xp, y, dy: literal(y, -0.5) * dy * xp.conj(y) * xp.conj(y * y)
+
+
+def _zero_for_zero(kernel: Kernel) -> Kernel:
+    """As `kernel`, but 0 where `dy` is: what is looked at nowhere has no gradient, however steep."""
+
+    def masked(xp: Any, y: Array, dy: Array) -> Array:
+        found = kernel(xp, y, dy)
+        return xp.where(dy == 0, literal(found, 0), found)
+
+    return masked
+
+
+sqrt_grad = _of_output(
+    "SqrtGrad", _zero_for_zero(lambda xp, y, dy: literal(y, 0.5) * dy / xp.conj(y))
 )
-reciprocal_grad = _of_output("ReciprocalGrad", lambda xp, y, dy: -dy * xp.conj(y * y))
-inv_grad = _of_output("InvGrad", lambda xp, y, dy: -dy * xp.conj(y * y))
+rsqrt_grad = _of_output(
+    "RsqrtGrad",
+    _zero_for_zero(lambda xp, y, dy: literal(y, -0.5) * dy * xp.conj(y) * xp.conj(y * y)),
+)
+_of_reciprocal = _zero_for_zero(lambda xp, y, dy: -dy * xp.conj(y * y))
+reciprocal_grad = _of_output("ReciprocalGrad", _of_reciprocal)
+inv_grad = _of_output("InvGrad", _of_reciprocal)
 
 
 def _again(definition: OpDef, partial: Callable[[Any, Any, Any], Any], of: str = "") -> None:
