@@ -43,7 +43,24 @@ def _divided(name: str) -> Case:
     return Case(build, (N([7, 8]), N([1, 2])), (N([7, 8]), N([0, 2])), "Integer division by zero")
 
 
+def _sparse_by_dense(indices, values):
+    sparse = tf.SparseTensor(indices, values, [2, 3])
+    return tf.sparse_tensor_dense_matmul(sparse, tf.ones([3, 2]))
+
+
+def _sparse_plus_dense(indices, values):
+    return tf.sparse_add(tf.SparseTensor(indices, values, [2, 3]), tf.ones([2, 3]))
+
+
 CASES = {
+    "sparse by dense": Case(
+        _sparse_by_dense, (np.int64([[1, 2]]), F([2])), (np.int64([[1, 3]]), F([2])),
+        "k (3) from index[0,1] out of bounds (>=3)",
+    ),
+    "sparse plus dense": Case(
+        _sparse_plus_dense, (np.int64([[1, 2]]), F([2])), (np.int64([[2, 2]]), F([2])),
+        "Sparse tensor has an invalid index; see the shape of its dense side.",
+    ),
     "gather": Case(
         tf.gather, (ONES, N([[1], [0]])), (ONES, N([[1], [5]])),
         "indices[1,0] = 5 is not in [0, 2)",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -16,6 +15,7 @@ from weft.graph.slices import SparseTensor, SparseTensorValue
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.row_updates import add_at
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import are_within, require
 from weft.ops.sparse.row_groups import groups_of_rows
 from weft.ops.sparse.select import as_sparse
 
@@ -109,19 +109,11 @@ def sparse_tensor_dense_add(xp: Any, a_indices: Any, a_values: Any, a_shape: Any
             f" {s.show(tuple(a_shape))} vs dense side {s.show(tuple(b.shape))}"
         )
     where = tuple(a_indices[:, i] for i in range(a_indices.shape[1]))
-    _check_within(xp, a_indices, a_shape)
+    inside = are_within(a_indices, a_shape)
+    require(xp, inside, lambda: invalid(
+        "Sparse tensor has an invalid index; see the shape of its dense side."
+    ))  # fmt: skip
     return add_at(xp, xp.array(b), where, a_values)
-
-
-@by_library
-def _check_within(xp: Any, indices: Any, shape: Any) -> None:
-    """Checks the indices of a sparse tensor; a program leaves out what has no place."""
-
-
-@_check_within.numpy
-def _(xp: Any, indices: Any, shape: Any) -> None:
-    if np.any(indices < 0) or np.any(indices >= np.asarray(shape)):
-        raise invalid("Sparse tensor has an invalid index; see the shape of its dense side.")
 
 
 @sparse_tensor_dense_add.gradient

@@ -16,6 +16,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import costs
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import are_within, must_hold
 from weft.ops.sparse.select import as_sparse, parts_of
 
 
@@ -49,6 +50,7 @@ def sparse_tensor_dense_mat_mul(
     xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any, *, adjoint_a: bool,
     adjoint_b: bool,
 ) -> Any:  # fmt: skip
+    _check_parts(a_indices.shape, a_values.shape, a_shape)
     rows, columns = a_indices[:, 0], a_indices[:, 1]
     height, inner = (int(d) for d in np.asarray(a_shape))
     if adjoint_a:
@@ -66,9 +68,23 @@ def sparse_tensor_dense_mat_mul(
     return _summed(xp, rows, a_values[:, None] * b[columns], (height, b.shape[1]))
 
 
+def _check_parts(indices: tuple[int, ...], values: tuple[int, ...], shape: Any) -> None:
+    """Checks that the three parts of a sparse matrix go together."""
+    if len(indices) != 2:
+        raise invalid("Tensor 'a_indices' is not a matrix")
+    if np.size(shape) != 2:
+        raise invalid("Tensor 'a_shape' must have 2 elements")
+    if indices[0] != values[0]:
+        raise invalid("Number of rows of a_indices does not match number of entries in a_values")
+    if indices[1] != 2:
+        raise invalid("Number of columns of a_indices does not match number of entries in a_shape")
+
+
 @by_library
 def _check_range(xp: Any, rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
-    """Checks the places of a sparse matrix; a program leaves out those that do not exist."""
+    """Checks the places of a sparse matrix."""
+    must_hold(are_within(rows, height))
+    must_hold(are_within(columns, inner))
 
 
 @_check_range.numpy
