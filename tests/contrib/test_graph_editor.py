@@ -144,6 +144,24 @@ def test_what_is_given_may_be_any_iterable() -> None:
     assert [t.name for t in y.op.inputs] == ["s/x:0"]
 
 
+def test_gradients_from_checkpoints_made_again() -> None:
+    """A part is copied, takes what was kept in place of its inputs, and is differentiated."""
+    x = tf.constant(3.0)
+    kept = tf.square(x)
+    y = kept * kept
+    again = tf.stop_gradient(kept)
+    view, info = ge.copy_with_input_replacements(ge.sgv([y.op]), {})
+    copied = info._transformed_ops.values()
+    ge.reroute_ts({kept: again}.values(), {kept: again}.keys(), can_modify=copied)
+    made = info._transformed_ops[y.op]._outputs[0]
+    assert made.op._inputs[0] is again and view.ops == [made.op]
+    (slope,) = tf.gradients(made, [again])
+    ge.add_control_inputs(slope.op, [y.op])
+    assert slope.op.control_inputs == [y.op]
+    with tf.Session() as session:
+        assert session.run(slope) == 18.0
+
+
 def test_copy_graph() -> None:
     v = tf.Variable(3.0, name="v")
     y = tf.multiply(v, 2.0, name="y")
