@@ -112,13 +112,31 @@ def angles_to_projective_transforms(
         if angles.shape.ndims not in (0, 1):
             raise TypeError("Angles should have rank 0 or 1.")
         angles = angles[None] if angles.shape.ndims == 0 else angles
-        right, down = image_width - 1, image_height - 1
-        cos, sin = math.cos(angles), math.sin(angles)
-        x_offset = (right - (cos * right - sin * down)) / 2.0
-        y_offset = (down - (sin * right + cos * down)) / 2.0
-        columns = [cos, -sin, x_offset, sin, cos, y_offset]
-        zeros = array.zeros((array.shape(angles)[0], 2), dtypes.float32)
-        return array.concat([*(column[:, None] for column in columns), zeros], axis=1)
+
+        # TensorFlow computes each of these anew, and random operations count the nodes before them.
+        def column(values: Tensor) -> Tensor:
+            column: Tensor = values[:, None]
+            return column
+
+        x_offset = (
+            (image_width - 1)
+            - (math.cos(angles) * (image_width - 1) - math.sin(angles) * (image_height - 1))
+        ) / 2.0
+        y_offset = (
+            (image_height - 1)
+            - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))
+        ) / 2.0
+        count = array.shape(angles)[0]
+        columns = [
+            column(math.cos(angles)),
+            -column(math.sin(angles)),
+            column(x_offset),
+            column(math.sin(angles)),
+            column(math.cos(angles)),
+            column(y_offset),
+            array.zeros((count, 2), dtypes.float32),
+        ]
+        return array.concat(columns, axis=1)
 
 
 def translations_to_projective_transforms(translations: Any, name: str | None = None) -> Tensor:
@@ -131,11 +149,16 @@ def translations_to_projective_transforms(translations: Any, name: str | None = 
             raise TypeError("Translations should have rank 1 or 2.")
         moves = moves[None] if moves.shape.ndims == 1 else moves
         count = array.shape(moves)[0]
-        ones = array.ones((count, 1), dtypes.float32)
-        zeros = array.zeros((count, 1), dtypes.float32)
-        none = array.zeros((count, 2), dtypes.float32)
-        dx, dy = -moves[:, 0, None], -moves[:, 1, None]
-        return array.concat([ones, zeros, dx, zeros, ones, dy, none], axis=1)
+        columns = [
+            array.ones((count, 1), dtypes.float32),
+            array.zeros((count, 1), dtypes.float32),
+            -moves[:, 0, None],
+            array.zeros((count, 1), dtypes.float32),
+            array.ones((count, 1), dtypes.float32),
+            -moves[:, 1, None],
+            array.zeros((count, 2), dtypes.float32),
+        ]
+        return array.concat(columns, axis=1)
 
 
 def compose_transforms(*transforms: Any) -> Tensor:
