@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,8 +86,80 @@ def test_copy_to_another_graph() -> None:
     other = tf.Graph()
     view, info = ge.copy([b.op, d.op], other)
     placeholders = [op.name for op in other.get_operations() if op.type == "Placeholder"]
-    assert placeholders == ["geph__a_0", "geph__scope_c_0"]
+    assert placeholders == ["geph__a_0", "geph__c_0"]
     assert info.transformed(d).graph is other and len(view.ops) == 2
+
+
+def scoped() -> tuple[tf.Tensor, ...]:
+    with tf.name_scope("s"):
+        x, w = tf.constant(2.0, name="x"), tf.constant(1.0, name="w")
+        y = tf.identity(x, name="y")
+        z = tf.add(y, x, name="z")
+        return x, w, y, z, tf.multiply(z, w, name="v")
+
+
+def sources(view: Any) -> list[tuple[str, list[str]]]:
+    return [(op.name, [t.name for t in op.inputs]) for op in view.ops]
+
+
+def test_a_copy_has_placeholders_for_each_use_of_what_is_outside() -> None:
+    _, _, y, z, _ = scoped()
+    view, _ = ge.copy([z.op, y.op], dst_scope="cp")
+    assert sources(view) == [
+        ("cp/s/y", ["cp/geph__x_0:0"]),
+        ("cp/s/z", ["cp/s/y:0", "cp/geph__x_0_1:0"]),
+    ]
+    with pytest.raises(ValueError, match="s/y does not belong to source scope: q/"):
+        ge.copy([y.op], dst_scope="cp", src_scope="q")
+
+
+def test_only_what_comes_from_outside_is_replaced() -> None:
+    x, w, y, z, v = scoped()
+    view, _ = ge.copy_with_input_replacements([y.op, z.op, v.op], {y: w})
+    assert sources(view) == [
+        ("s/y_1", ["s/x:0"]),
+        ("s/z_1", ["s/y_1:0", "s/x:0"]),
+        ("s/v_1", ["s/z_1:0", "s/w:0"]),
+    ]
+    assert [t.name for t in ge.graph_replace([v, y, x], {y: w})] == ["s/v_2:0", "s/y:0", "s/x:0"]
+
+
+def test_placeholders_are_named_in_the_scope_of_their_tensor() -> None:
+    x, *_ = scoped()
+    assert ge.placeholder_name(x) == "s/geph__x_0"
+    assert ge.placeholder_name(x, "z") == "z/geph__x_0"
+    assert ge.placeholder_name(x, "") == "geph__x_0"
+    with tf.name_scope("q"):
+        assert ge.ph(tf.float32, scope="z").name == "q/z/geph:0"
+        assert ge.make_placeholder_from_tensor(x).name == "q/s/geph__x_0:0"
+
+
+def test_what_is_given_may_be_any_iterable() -> None:
+    """As `values()` of a dictionary is, by which gradients are made again from checkpoints."""
+    x, w, y, z, _ = scoped()
+    assert ge.make_list_of_t({1: x, 2: w}.values()) == [x, w]
+    assert ge.make_list_of_op(iter([y.op])) == [y.op]
+    ge.reroute_ts({1: w}.values(), {x: 1}.keys(), can_modify={1: z.op}.values())
+    assert [t.name for t in z.op.inputs] == ["s/y:0", "s/w:0"]
+    assert [t.name for t in y.op.inputs] == ["s/x:0"]
+
+
+def test_gradients_from_checkpoints_made_again() -> None:
+    """A part is copied, takes what was kept in place of its inputs, and is differentiated."""
+    x = tf.constant(3.0)
+    kept = tf.square(x)
+    y = kept * kept
+    again = tf.stop_gradient(kept)
+    view, info = ge.copy_with_input_replacements(ge.sgv([y.op]), {})
+    copied = info._transformed_ops.values()
+    ge.reroute_ts({kept: again}.values(), {kept: again}.keys(), can_modify=copied)
+    made = info._transformed_ops[y.op]._outputs[0]
+    assert made.op._inputs[0] is again and view.ops == [made.op]
+    (slope,) = tf.gradients(made, [again])
+    ge.add_control_inputs(slope.op, [y.op])
+    assert slope.op.control_inputs == [y.op]
+    with tf.Session() as session:
+        assert session.run(slope) == 18.0
 
 
 def test_copy_graph() -> None:

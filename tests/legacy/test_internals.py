@@ -42,6 +42,8 @@ from weft.lib.train.checkpoint import objects
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
+    "python.distribute.all_reduce": "build_ring_all_reduce build_recursive_hd_all_reduce",
+    "python.compiler.tensorrt.trt_convert": "create_inference_graph",
     "contrib.data.python.ops.batching": "map_and_batch batch_and_drop_remainder",
     "contrib.data.python.ops.grouping": "group_by_window bucket_by_sequence_length",
     "contrib.distributions.python.ops.quantized_distribution": "QuantizedDistribution",
@@ -672,3 +674,25 @@ def test_scopes_of_summaries_can_be_replaced(tmp_path: Path, monkeypatch: Any) -
     (file,) = tmp_path.iterdir()
     tags = [v.tag for event in tf.train.summary_iterator(str(file)) for v in event.summary.value]
     assert tags == ["inner"]
+
+
+def test_collective_ops() -> None:
+    from weft.python.ops import collective_ops
+
+    keys = {"group_size": 2, "group_key": 1, "instance_key": 1}
+    with tf.device("/cpu:0"):
+        x = tf.constant([1.0, 2.0])
+        y = tf.constant([3.0, 4.0])
+    reduced = [collective_ops.all_reduce(t, 2, 1, 1, "Add", "Div") for t in (x, y)]
+    sent = collective_ops.broadcast_send(x, [2], tf.float32, 2, 2, 2)
+    received = collective_ops.broadcast_recv([2], tf.float32, 2, 2, 2)
+    assert [t.shape.as_list() for t in (*reduced, sent, received)] == [[2]] * 4
+    assert collective_ops.all_gather(x, 2, 3, 3).shape.as_list() == [4]
+    with pytest.raises(ValueError, match="Device assignment required for collective ops"):
+        collective_ops.all_reduce(tf.constant(1.0), merge_op="Add", final_op="Id", **keys)
+    with pytest.raises(ValueError, match="group_size to all_reduce must be at least 2"):
+        collective_ops.all_reduce(x, 1, 1, 1, "Add", "Id")
+    with pytest.raises(ValueError, match="Shape of broadcast_send"):
+        collective_ops.broadcast_send(x, [3], tf.float32, **keys)
+    with pytest.raises(ValueError, match="Type of broadcast_send"):
+        collective_ops.broadcast_send(x, [2], tf.int32, **keys)

@@ -85,6 +85,15 @@ class Operation:
     def type(self) -> str:
         return self.definition.name
 
+    # The names by which programs reach into TensorFlow's operations.
+    @property
+    def _outputs(self) -> list[Tensor]:
+        return self.outputs
+
+    @property
+    def _inputs(self) -> tuple[Tensor, ...]:
+        return self.inputs
+
     @property
     def _output_types(self) -> list[int]:
         """The types of the outputs, as numbers of `DataType`."""

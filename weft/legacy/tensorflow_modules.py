@@ -22,6 +22,8 @@ python.client
     weft.legacy.internals.device_lib: device_lib
     tf: client_lib
 python.compiler
+python.compiler.tensorrt
+    tf.contrib.tensorrt: trt_convert
 python.compiler.xla
     tf.contrib.compiler.xla: xla
     tf.contrib.compiler.jit: jit
@@ -87,6 +89,7 @@ python.debug.wrappers
     weft.lib.debug.hooks weft.lib.debug.dumping: hooks
     weft.lib.debug.local: local_cli_wrapper
 python.distribute
+    tf.contrib.all_reduce: all_reduce
     weft.legacy.internals.summary_op_util: summary_op_util
     weft.lib.distribute.context: distribution_strategy_context
     weft.lib.distribute.cross_device_ops: cross_device_ops
@@ -215,6 +218,7 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf.nn: candidate_sampling_ops
     tf tf.debugging: check_ops
     tf: clip_ops
+    weft.legacy.internals.collectives: collective_ops
     tf weft.ops.control.control_flow weft.ops.control.control weft.ops.control.control_nodes
         raw: control_flow_ops
     tf weft.legacy.internals.graphs.control_flow_util: control_flow_util

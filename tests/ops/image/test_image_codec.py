@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,3 +79,27 @@ def test_quality_costs_detail(sess: tf.Session) -> None:
     errors = [np.abs(x.astype(int) - image).mean() for x in (high, drawn, low)]
     assert errors[0] < errors[1] < errors[2]
     assert sess.run(tf.image.is_jpeg([b"\xff\xd8\xff\xe0", b"GIF"])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ({}, 77),
+        ({"channels": 4}, 77),
+        ({"dtype": tf.float32}, 85),
+        ({"dtype": tf.uint16}, 83),
+        ({"expand_animations": False}, 80),
+    ],
+)
+def test_decoding_any_image_adds_the_nodes_of_1_15(options: dict[str, Any], count: int) -> None:
+    """The seed of a random operation after it is their number."""
+    tf.image.decode_image(tf.placeholder(tf.string, [], name="c"), **options)
+    operations = {op.name: op for op in tf.get_default_graph().get_operations()}
+    assert len(operations) == count
+    branch = "decode_image/cond_jpeg/cond_png"
+    is_gif = operations[f"{branch}/is_gif/Switch"]
+    assert is_gif.inputs[0].op is operations["decode_image/Substr"]
+    assert operations["decode_image/cond_jpeg/is_png/Equal"].type == "Equal"
+    for name in ("check_gif_channels", "check_gif_channels_1", "check_channels"):
+        assert operations[f"{branch}/cond_gif/{name}"].type == "NotEqual"
+    assert operations["decode_image/cond_jpeg/check_jpeg_channels"].type == "NotEqual"

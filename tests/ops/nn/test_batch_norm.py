@@ -103,3 +103,17 @@ def test_compiled_statistics_of_values_far_from_zero() -> None:
     for _, mean, variance in (interpreted, compiled):
         np.testing.assert_allclose(mean, values.astype(np.float64).mean((0, 1, 2)), rtol=1e-6)
         np.testing.assert_allclose(variance, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("is_training", "expected"), [(True, 0), (False, 3)])
+def test_outputs_of_the_gradient_that_nobody_uses(is_training: bool, expected: int) -> None:
+    x, vector = tf.placeholder(tf.float32, [2, 2, 2, 3]), tf.ones([3])
+    arguments = [x, x, vector, vector, vector, vector]
+    made = tf.raw_ops.FusedBatchNormGradV3(
+        **dict(zip(
+            "y_backprop x scale reserve_space_1 reserve_space_2 reserve_space_3".split(),
+            arguments, strict=True,
+        )),
+        is_training=is_training,
+    )  # fmt: skip
+    assert [each.shape.as_list() for each in made[3:]] == [[expected]] * 2

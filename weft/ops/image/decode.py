@@ -366,18 +366,20 @@ def extract_jpeg_shape(
     return extract_jpeg_shape_(contents, output_type=output_type, name=name)
 
 
-def _begins_with(contents: Any, start: bytes, name: str | None = None) -> Tensor:
-    return math.equal(raw.Substr(contents, 0, len(start)), start, name=name)
+def _start(contents: Any, length: int) -> Tensor:
+    start: Tensor = raw.Substr(contents, 0, length)
+    return start
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     """Whether `contents` begins like a JPEG file."""
     with name_scope(name, "is_jpeg"):
-        return _begins_with(contents, b"\xff\xd8\xff", name)
+        return math.equal(_start(contents, 3), b"\xff\xd8\xff", name=name)
 
 
-def _required(condition: Any, message: str) -> list[Any]:
-    return [control.Assert(condition, [message])]
+def _is_png(contents: Any) -> Tensor:
+    with name_scope("is_png"):
+        return math.equal(_start(contents, 3), b"\x89PN")
 
 
 def decode_image(
@@ -412,17 +414,15 @@ def decode_image(
         if channels not in (None, 0, 1, 3, 4):
             raise ValueError("channels must be in (None, 0, 1, 3, 4)")
         contents = convert_to_tensor(contents, name="contents", dtype=dtypes.string)
-        asked = channels or 0
+        asked, start = channels or 0, _start(contents, 3)
         readers = _readers(contents, asked, dtypes.as_dtype(dtype), expand_animations)
 
         def or_gif() -> Tensor:
-            return cond(
-                _begins_with(contents, b"GIF", "is_gif"), readers["gif"], readers["bmp"],
-                name="cond_gif",
-            )  # fmt: skip
+            is_gif = math.equal(start, b"GIF", name="is_gif")
+            return cond(is_gif, readers["gif"], readers["bmp"], name="cond_gif")
 
         def or_png() -> Tensor:
-            return cond(_begins_with(contents, b"\x89PN"), readers["png"], or_gif, name="cond_png")
+            return cond(_is_png(contents), readers["png"], or_gif, name="cond_png")
 
         return cond(is_jpeg(contents), readers["jpeg"], or_png, name="cond_jpeg")
 
@@ -431,19 +431,22 @@ def _readers(contents: Tensor, channels: int, dtype: DType, expand: bool) -> dic
     """A function for each kind of file, which decodes it and checks that `channels` suits it."""
     narrow = dtype == dtypes.uint8
 
-    def checked(kind: str, wrong: tuple[int, ...], allowed: str, first: list[Any]) -> Any:
+    def differs(wrong: int, name: str) -> Tensor:
+        return math.not_equal(channels, wrong, name=name)
+
+    def required(condition: Tensor, kind: str, allowed: str = "(None, 0, 3)") -> Any:
         message = f"Channels must be in {allowed} when decoding {kind} images"
-        good = convert_to_tensor(channels not in wrong, name=f"check_{kind.lower()}_channels")
-        return control_dependencies([*first, *_required(good, message)])
+        return control.Assert(condition, [message])
 
     def bmp() -> Tensor:
-        is_bmp = _begins_with(contents, b"BM", "is_bmp")
-        known = _required(is_bmp, "Unable to decode bytes as JPEG, PNG, GIF, or BMP")
-        with checked("BMP", (1,), "(None, 0, 3)", known):
+        is_bmp = math.equal(_start(contents, 2), b"BM", name="is_bmp")
+        known = control.Assert(is_bmp, ["Unable to decode bytes as JPEG, PNG, GIF, or BMP"])
+        with control_dependencies([known, required(differs(1, "check_channels"), "BMP")]):
             return convert_image_dtype(decode_bmp(contents), dtype)
 
     def gif() -> Tensor:
-        with checked("GIF", (1, 4), "(None, 0, 3)", []):
+        good = [differs(wrong, "check_gif_channels") for wrong in (1, 4)]
+        with control_dependencies([required(math.logical_and(*good), "GIF")]):
             frames = convert_image_dtype(decode_gif(contents), dtype)
             return frames if expand else gather(frames, 0)
 
@@ -452,7 +455,8 @@ def _readers(contents: Tensor, channels: int, dtype: DType, expand: bool) -> dic
         return convert_image_dtype(decode_png(contents, channels, dtype=stored), dtype)
 
     def jpeg() -> Tensor:
-        with checked("JPEG", (4,), "(None, 0, 1, 3)", []):
+        good = differs(4, "check_jpeg_channels")
+        with control_dependencies([required(good, "JPEG", "(None, 0, 1, 3)")]):
             return convert_image_dtype(decode_jpeg(contents, channels), dtype)
 
     return {"bmp": bmp, "gif": gif, "png": png, "jpeg": jpeg}

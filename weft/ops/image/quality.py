@@ -35,10 +35,13 @@ def _compatible(img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
     ):
         raise ValueError(f"Two images are not compatible: {shapes[0]} and {shapes[1]}")
     sizes1, sizes2 = array.shape_n([img1, img2])
-    enough = math.greater_equal(array.size(sizes1), 3)
-    same = math.reduce_all(math.equal(sizes1[-3:], sizes2[-3:]))
-    checks = [control.Assert(x, [sizes1, sizes2], summarize=10) for x in (enough, same)]
-    return sizes1, sizes2, checks
+
+    def required(condition: Tensor) -> Any:
+        return control.Assert(condition, [sizes1, sizes2], summarize=10)
+
+    enough = required(math.greater_equal(array.size(sizes1), 3))
+    same = required(math.reduce_all(math.equal(sizes1[-3:], sizes2[-3:])))
+    return sizes1, sizes2, [enough, same]
 
 
 def _as_floats(max_val: Any, img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -120,6 +123,7 @@ def _parts(
     luminance = (means + c1) / (squares + c1)
     products = _blurred(x * y, kernel) * 2.0
     powers = _blurred(math.square(x) + math.square(y), kernel)
+    c2 = c2 * 1.0  # TensorFlow's correction for windows that are not whole: none
     return luminance, (products - means + c2) / (powers - squares + c2)
 
 
@@ -140,16 +144,15 @@ def ssim(
     return math.reduce_mean(similarity, [-1])
 
 
-def _halved(images: list[Tensor], heads: list[Tensor], tails: list[Tensor]) -> Any:
+def _halved(images: list[Tensor], heads: list[Tensor], tails: list[Tensor], halves: Tensor) -> Any:
     """(images at half the size, the last three of their dimensions)"""
     flat = [_shaped(x, [-1], tail) for x, tail in zip(images, tails, strict=True)]
-    rest = tails[0] % constant([2, 2, 1], dtypes.int32)
+    rest = tails[0] % halves
     odd = math.reduce_any(math.not_equal(rest, 0))
     even = cond(odd, lambda: _padded(flat, rest), lambda: flat)
     half = [avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID") for x in even]
     tails = [sizes[1:] for sizes in array.shape_n(half)]
-    shapes = [array.concat(both, 0) for both in zip(heads, tails, strict=True)]
-    return [array.reshape(x, shape) for x, shape in zip(half, shapes, strict=True)], tails
+    return [_shaped(x, *both) for x, *both in zip(half, heads, tails, strict=True)], tails
 
 
 def _padded(images: list[Tensor], rest: Tensor) -> list[Tensor]:
@@ -173,11 +176,11 @@ def ssim_multiscale(
         first, *shapes = _once_compatible(first, second, first)
         top, *images = _as_floats(max_val, first, second)
         heads, tails = [shape[:-3] for shape in shapes], [shape[-3:] for shape in shapes]
-        parts: list[Tensor] = []
+        halves, parts = constant([2, 2, 1], dtypes.int32), []
         for number in range(len(power_factors)):
             with name_scope(None, f"Scale{number}", images):
                 if number:
-                    images, tails = _halved(images, heads, tails)
+                    images, tails = _halved(images, heads, tails, halves)
                 similarity, structure = _per_channel(
                     images[0], images[1], top, filter_size, filter_sigma, k1, k2
                 )

@@ -149,7 +149,7 @@ def _normalize_gradient(
         slope = _along(product / literal(g, count) * root * root, rank, data_format)
         g = g - pulled - centered * slope
     x_backprop = g * _along(scale * root, rank, data_format)
-    nothing = xp.zeros((0,), scale.dtype)
+    nothing = xp.zeros((0,) if is_training else scale.shape, scale.dtype)
     return [x_backprop.astype(x.dtype), product * root, offset_backprop, nothing, nothing]
 
 
@@ -181,7 +181,8 @@ def _normalized_gradient(c: ShapeContext) -> list[Dims]:
     dims, channels = _channels(c, 0, range(2, 5))
     channels = s.merge_dim(channels, _channels(c, 1, ())[1])
     images = _with_channels(dims, channels, c.attr("data_format"))
-    return [images, (channels,), (channels,), (0,), (0,)]
+    unused = 0 if c.attr("is_training") else channels
+    return [images, (channels,), (channels,), (unused,), (unused,)]
 
 
 # ---- declarations -----------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from weft.ops.state.variables import Variable
 
 
 def _flat(given: Any) -> list[Any]:
-    if isinstance(given, (list, tuple, set, frozenset)):
-        return [each for part in given for each in _flat(part)]
     if isinstance(given, Graph):
         return list(given.get_operations())
+    if isinstance(given, Iterable) and not isinstance(given, (str, Tensor, Variable)):
+        return [each for part in given for each in _flat(part)]
     return [given]
 
 

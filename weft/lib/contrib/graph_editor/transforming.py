@@ -17,11 +17,13 @@ from weft.lib.contrib.graph_editor.walking import get_backward_walk_ops, get_for
 def placeholder_name(
     t: Tensor | None = None, scope: str | None = None, prefix: str = "geph"
 ) -> str:
-    """What a placeholder is called: after the tensor that it stands for, if it is for one."""
+    """What a placeholder is called: after the tensor that it stands for, and in its scope."""
     if t is not None:
         if not isinstance(t, Tensor):
             raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
-        prefix = f"{prefix}__{t.op.name.replace('/', '_')}_{t.value_index}"
+        own, _, name = t.op.name.rpartition("/")
+        prefix = f"{prefix}__{name}_{t.value_index}"
+        scope = own if scope is None else scope
     return f"{scope.rstrip('/')}/{prefix}" if scope else prefix
 
 
@@ -36,8 +38,8 @@ def make_placeholder_from_dtype_and_shape(
 
 def make_placeholder_from_tensor(t: Tensor, scope: str | None = None, prefix: str = "geph") -> Any:
     """A placeholder for what `t` would be."""
-    name = placeholder_name(t, None, prefix)
-    return make_placeholder_from_dtype_and_shape(t.dtype.base_dtype, t.shape, scope, name)
+    name = placeholder_name(t, scope, prefix)
+    return make_placeholder_from_dtype_and_shape(t.dtype.base_dtype, t.shape, None, name)
 
 
 class TransformerInfo:
@@ -75,12 +77,12 @@ class TransformerInfo:
 class Transformer:
     """Copies a part of a graph: `transformer(sgv, dst_graph, dst_scope)`.
 
-    `replacements` says what stands for tensors of the original; other inputs from outside are
-    taken as they are, or become placeholders in another graph.
+    Each use of a tensor from outside becomes a placeholder. With `replacements`, which say what
+    stands for such tensors, the others are taken as they are if the graph is the same.
     """
 
     def __init__(self, replacements: dict[Tensor, Tensor] | None = None) -> None:
-        self.replacements = replacements or {}
+        self.replacements = replacements
 
     def __call__(
         self, sgv: Any, dst_graph: Graph, dst_scope: str, src_scope: str = "",
@@ -94,7 +96,7 @@ class Transformer:
                 run.operation(op)
             run.close_loops()
         info = TransformerInfo(run.ops, run.tensors)
-        return SubGraphView([run.ops[op] for op in view.ops]), info
+        return SubGraphView(list(run.ops.values())), info
 
 
 def _scope_of(graph: Graph, scope: str, reuse: bool) -> str:
@@ -110,26 +112,30 @@ class _Copying:
         self.members, self.graph = set(view.ops), graph
         self.scope, self.src_scope = scope, src_scope.rstrip("/")
         self.ops: dict[Operation, Operation] = {}
-        self.tensors: dict[Tensor, Tensor] = dict(replacements)
+        self.replacements = replacements
+        self.tensors: dict[Tensor, Tensor] = {}
         self._turns: list[tuple[Operation, int, Tensor]] = []
         self._frames: dict[str, str] = {}
 
     def name(self, op: Operation) -> str:
         name = op.name
         if self.src_scope:
-            name = name.removeprefix(self.src_scope + "/")
+            scope = f"{self.src_scope}/"
+            if not name.startswith(scope):
+                raise ValueError(f"{name} does not belong to source scope: {scope}.")
+            name = name.removeprefix(scope)
         return f"{self.scope}/{name}" if self.scope else name
 
     def tensor(self, tensor: Tensor) -> Tensor:
-        if tensor in self.tensors:
-            return self.tensors[tensor]
         if tensor.op in self.members:
             self.operation(tensor.op)
             return self.tensors[tensor]
-        if tensor.graph is self.graph:
-            return tensor
-        self.tensors[tensor] = make_placeholder_from_tensor(tensor, self.scope)
-        return self.tensors[tensor]
+        if self.replacements is not None:
+            found = self.replacements.get(tensor, tensor)
+            if found.graph is self.graph:
+                return found
+        made: Tensor = make_placeholder_from_tensor(tensor, self.scope)
+        return made
 
     def operation(self, op: Operation) -> Operation:
         if op in self.ops:
