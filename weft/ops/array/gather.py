@@ -14,7 +14,7 @@ from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library, form_for_numpy
 from weft.graph.constant_value import constant_value
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import colocate_with, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -396,7 +396,25 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
             raise ValueError(
                 f"batch_dims = {batch} must be less than rank(params) = {len(params.dims)}"
             )
-        return gather_v2_(params, indices, batch, batch_dims=batch)
+        return _gathered_rows(params, indices, batch)
+
+
+def _gathered_rows(params: Tensor, indices: Tensor, batch: int) -> Tensor:
+    """Batches side by side as rows of one table, of which rows are taken by their number."""
+    wanted, sizes, kind = array.shape(indices), array.shape(params), indices.dtype
+    step = constant(1, kind, name="ones")
+    lengths = raw.Cast(sizes, kind)
+    for at in reversed(range(batch)):
+        length = lengths[at]
+        step = step * lengths[at + 1]
+        numbers = raw.Range(constant(0, kind, name="zeros"), length, constant(1, kind, name="ones"))
+        offsets = numbers * step
+        along = array.stack([1] * at + [length] + [1] * (batch - at))
+        indices = indices + array.reshape(offsets, along)
+    chosen = array.reshape(indices, [-1])
+    rest, count = sizes[batch + 1 :], raw.Prod(sizes[: batch + 1], [0])
+    rows = array.reshape(params, array.concat([[count], rest], 0))
+    return array.reshape(gather_v2_(rows, chosen, 0), array.concat([wanted, rest], 0))
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:

@@ -41,7 +41,10 @@ def bucket(
     name: str | None = None,
 ) -> tuple[Tensor, Any]:
     """Puts an example into queue `which_bucket`; gives batches from whichever queue has one."""
-    sizes, several = _batch_sizes(batch_size, num_buckets)
+    several = isinstance(batch_size, list | tuple)
+    sizes = batch_size if several else [batch_size] * num_buckets
+    if len(sizes) != num_buckets:
+        raise ValueError("If batch_size is a list it must have num_buckets elements")
     capacities = [capacity] * num_buckets if bucket_capacities is None else bucket_capacities
     if len(capacities) != num_buckets:
         raise ValueError(
@@ -54,6 +57,8 @@ def bucket(
         if not flat:
             raise ValueError("Expected at least one tensor in bucket().")
         keep = batches.checked_keep(keep_input, enqueue_many=False)
+        sizes = [convert_to_tensor(size, dtypes.int32, "batch_size") for size in sizes]
+        fixed = [constant_value(size) for size in sizes]
         flat, sparse_info = stored(flat, False, keep)
         types = batches.common_types([flat])
         known = batches.common_shapes([flat], shapes, enqueue_many=False)
@@ -68,33 +73,26 @@ def bucket(
             )
             for i in range(num_buckets)
         ]
-        fixed = None if allow_smaller_final_batch or several else constant_value(sizes[0])
+        rows = None if allow_smaller_final_batch or several else fixed[0]
         top = PaddingFIFOQueue(
             capacity=capacity,
             dtypes=[dtypes.int32, *types],
             shapes=[
                 TensorShape([]),
                 *(
-                    TensorShape([None if fixed is None else int(fixed)]).concatenate(s)
+                    TensorShape([None if rows is None else int(rows)]).concatenate(s)
                     for s in queues[0].shapes
                 ),
             ],
             shared_name=shared_name,
             name="top_queue",
         )
-        _connect(queues, top, flat, which, keep, sizes, num_threads, allow_smaller_final_batch)
+        wanted = [s if f is None else int(f) for s, f in zip(sizes, fixed, strict=True)]
+        _connect(queues, top, flat, which, keep, wanted, num_threads, allow_smaller_final_batch)
         _report(queues, top, capacity)
         number, *dequeued = top.dequeue(name="dequeue_top")
         results = restored(dequeued[0] if len(dequeued) == 1 else dequeued, sparse_info)
         return number, batches.as_given(tensors, results)
-
-
-def _batch_sizes(batch_size: Any, count: int) -> tuple[list[Tensor], bool]:
-    several = isinstance(batch_size, list | tuple)
-    sizes = batch_size if several else [batch_size] * count
-    if len(sizes) != count:
-        raise ValueError("If batch_size is a list it must have num_buckets elements")
-    return [convert_to_tensor(s, dtype=dtypes.int32, name="batch_size") for s in sizes], several
 
 
 def _connect(
@@ -103,7 +101,7 @@ def _connect(
     flat: list[Any],
     which: Tensor,
     keep: Tensor,
-    sizes: list[Tensor],
+    sizes: list[Any],
     num_threads: int,
     smaller: bool,
 ) -> None:
@@ -114,7 +112,7 @@ def _connect(
         chosen = (cond(math.equal(which, i), f, control.no_op) for i, f in enumerate(fills))
         return control.group(*chosen, name="group_enqueues")
 
-    def read(q: Any, size: Tensor, i: int) -> list[Any]:
+    def read(q: Any, size: Any, i: int) -> list[Any]:
         got = (q.dequeue_up_to if smaller else q.dequeue_many)(size, name=f"read_bucket_{i}")
         return list(got) if isinstance(got, (list, tuple)) else [got]
 

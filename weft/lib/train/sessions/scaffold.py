@@ -8,7 +8,13 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.properties import stored
 from weft.graph.constant import constant
-from weft.graph.graph import add_to_collection, get_collection, get_default_graph, name_scope
+from weft.graph.graph import (
+    add_to_collection,
+    device,
+    get_collection,
+    get_default_graph,
+    name_scope,
+)
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.lib.platform import tf_logging as logging
@@ -40,7 +46,7 @@ def report_uninitialized_resources(
             *get_collection(GraphKeys.LOCAL_RESOURCES),
         ]
     found = list(resources)
-    with name_scope(name):
+    with name_scope(name), device("/cpu:0"):
         if not found:
             return constant([], dtype=dtypes.string)
         missing = math.logical_not(array_join.stack([each.is_initialized for each in found]))
