@@ -154,37 +154,38 @@ def _split_slices_like(
     at = constant_value(axis)
     if at is None:
         raise ValueError("Can only compute IndexedSlices gradient with statically-known concat_dim")
-    at = int(at)
+    along = axis % rank(values[0])
     if at < 0:
         if values[0].dims is None:
             raise ValueError(
                 "Can only compute IndexedSlices gradient with negative concat_dim when first"
                 " value rank is statically-known."
             )
-        at %= len(values[0].dims)
+        at = at + len(values[0].dims)
+        rank(values[0])  # TensorFlow asks again; nothing uses the node
     sizes = [shape(x) for x in values]
-    return (_split_columns if at else _split_rows)(grad, sizes, at)
+    return (_split_columns if at else _split_rows)(grad, sizes, along)
 
 
-def _split_columns(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[IndexedSlices]:
+def _split_columns(grad: IndexedSlices, sizes: list[Tensor], axis: Tensor) -> list[IndexedSlices]:
     """Every value has the same rows as `grad`, and some of its columns."""
     rank = shape(sizes[0])
-    along = concat([fill([at], 0), [1], fill(rank - at - 1, 0)], 0)
+    along = concat([fill(expand_dims(axis, 0), 0), [1], fill(rank - axis - 1, 0)], 0)
 
     def columns(begin: Tensor, dims: Tensor) -> IndexedSlices:
         extent = concat([[-1], raw.Slice(dims, [1], [-1])], 0)
         return IndexedSlices(raw.Slice(grad.values, begin, extent), grad.indices, dims)
 
-    begins = accumulate((dims * along for dims in sizes), initial=fill(rank, 0))
+    begins = accumulate((dims * along for dims in sizes), raw.Add, initial=fill(rank, 0))
     return [columns(begin, dims) for begin, dims in zip(begins, sizes, strict=False)]
 
 
-def _split_rows(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[IndexedSlices]:
+def _split_rows(grad: IndexedSlices, sizes: list[Tensor], axis: Tensor) -> list[IndexedSlices]:
     """Every value has those rows of `grad` whose indices lie in its range."""
     start = constant(0, grad.indices.dtype)
     pieces = []
     for dims in sizes:
-        length = raw.GatherV2(dims, at, 0)
+        length = raw.GatherV2(dims, axis, 0)
         if length.dtype != grad.indices.dtype:
             length = raw.Cast(length, grad.indices.dtype)
         end = start + length
