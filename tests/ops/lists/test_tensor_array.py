@@ -82,6 +82,24 @@ def test_what_is_known_of_elements() -> None:
     assert free.element_shape.ndims is None
 
 
+def test_gathered_elements_have_the_shape_that_the_array_declares() -> None:
+    def shapes(array: Any, *indices: Any) -> list[str]:
+        handle, flow = array.handle, array.flow
+        grad = tf.raw_ops.TensorArrayGradV3(handle=handle, flow_in=flow, source="s")
+        made = [
+            tf.raw_ops.TensorArrayGatherV3(handle=h, indices=i, flow_in=f, dtype=tf.float32)
+            for h, f in ((handle, flow), grad)
+            for i in indices
+        ]
+        return [str(each.shape) for each in made]
+
+    some = tf.placeholder(tf.int32)
+    declared = tf.TensorArray(tf.float32, size=4, element_shape=[None, 3])
+    assert shapes(declared, [0, 1], some) == ["(2, ?, 3)", "(?, ?, 3)"] * 2
+    assert shapes(tf.TensorArray(tf.float32, size=4), [0, 1], some) == ["<unknown>"] * 4
+    assert declared.gather([0, 1]).shape.as_list() == [2, None, 3]
+
+
 def test_unwritten_elements_are_zero_when_their_shape_is_known() -> None:
     known = array(element_shape=[2]).write(1, [1.0, 2.0])
     np.testing.assert_array_equal(run(known.stack()), [[0, 0], [1, 2], [0, 0]])

@@ -193,7 +193,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             data = stack([data])
         at = _positive_axis(axis, None if data.dims is None else len(data.dims))
         if counts.dims is not None and len(counts.dims) == 1 and data.dims is not None:
-            s.merge_dim(data.dims[at], counts.dims[0])
+            data.shape.dims[at].assert_is_compatible_with(counts.shape.dims[0])
         dims = shape(data)
 
         def result_shape() -> Tensor:
@@ -234,8 +234,9 @@ def _repeat_each(
     from weft.ops.array import one_hot_search as select
 
     if counts.dims is None or len(counts.dims) != axis + 1:
+        last = shape(counts)
         lead = dims[: axis + 1 - rank(counts)]
-        counts = broadcast_to(counts, concat([lead, shape(counts)], axis=0))
+        counts = broadcast_to(counts, concat([lead, last], axis=0))
         counts.set_shape([None] * (axis + 1))
     most = raw.Maximum(0, raw.Max(counts, all_axes(counts)))
     mask = select.sequence_mask(counts, most)

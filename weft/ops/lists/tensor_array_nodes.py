@@ -396,10 +396,17 @@ def tensor_array_read_v3(
     return handle.read(index)
 
 
+def _gathered_dims(c: s.ShapeContext) -> s.Dims:
+    """As many elements as there are indices, of the shape that the array or the node tells."""
+    indices, of_array = c.dims(1), _element_dims(c)
+    count = (None,) if indices is None else indices[:1]
+    return s.concat(count, c.attr("element_shape") if of_array is None else of_array)
+
+
 @op(
     "TensorArrayGatherV3", inputs="handle: resource, indices: int32, flow_in: float",
     outputs="value: dtype", attrs=f"dtype: type, element_shape: {_UNKNOWN}",
-    shape=lambda c: s.concat((None,), c.attr("element_shape")), traits=HOST_STATE | READS_ONLY,
+    shape=_gathered_dims, traits=HOST_STATE | READS_ONLY,
 )  # fmt: skip
 def tensor_array_gather_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, flow_in: Any, *, element_shape: Dims
