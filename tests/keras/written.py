@@ -144,6 +144,25 @@ def metrics_of_ones_own(tf: Any) -> Any:
     return _results(tf, [Balance(), Product()], (ones, ones), (ones, -ones), (ones, ones * 2))
 
 
+@program
+def pictures(tf: Any) -> Any:
+    """Arrays become pictures from their lowest to their highest value."""
+    image = tf.keras.preprocessing.image
+    x = np.arange(3.0, 27.0).reshape(2, 4, 3)
+    found = [image.img_to_array(image.array_to_img(y)) for y in (x, -x, x * 0 + 7)]
+    return [found, image.apply_brightness_shift(x, 0.5)]
+
+
+@program
+def order_of_backend_nodes(tf: Any) -> Any:
+    K = tf.keras.backend
+    x, y = K.ones((2, 3, 4)), K.ones((5, 4, 6))
+    K.dot(x, y)
+    K.batch_dot(x[0], x[0], axes=1)
+    K.batch_normalization(K.ones((2, 3, 4, 5)), K.zeros((5,)), K.ones((5,)), None, None)
+    return [op.name for op in tf.get_default_graph().get_operations()]
+
+
 def observe(tf: Any, name: str) -> dict[str, Any]:
     """What a program returns and prints, and how many nodes it leaves."""
     tf.keras.backend.clear_session()
