@@ -50,10 +50,12 @@ def test_a_program_runs_as_it_is(tmp_path: Path) -> None:
 
 
 def test_modules_next_to_the_program(tmp_path: Path) -> None:
+    """Numbers in lists are printed as NumPy of that time printed them."""
     write(tmp_path / "model.py", "import tensorflow.compat.v1 as tf\nx = tf.constant(2.5)\n")
-    script = write(tmp_path / "train.py", "import model\nprint(model.x)\n")
+    show = "import model, numpy\nprint(model.x, [numpy.float32(1.5)])\n"
+    script = write(tmp_path / "train.py", show)
     done = weft("run", "train.py", cwd=tmp_path)
-    assert done.stdout == 'Tensor("Const:0", shape=(), dtype=float32)\n', done.stderr
+    assert done.stdout == 'Tensor("Const:0", shape=(), dtype=float32) [1.5]\n', done.stderr
     assert weft("run", script).stdout == done.stdout
 
 

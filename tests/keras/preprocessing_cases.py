@@ -19,11 +19,8 @@ TEXTS = [
 
 
 def results(text: Any, sequence: Any, image: Any) -> dict[str, np.ndarray]:
-    found = dict(_texts(text))
-    found |= dict(_sequences(sequence))
-    found |= dict(_transforms(image))
-    found |= dict(_generators(image))
-    return {name: np.asarray(value) for name, value in found.items()}
+    parts = [_texts(text), _sequences(sequence), _transforms(image), _generators(image)]
+    return {name: np.asarray(value) for part in parts for name, value in part}
 
 
 def _texts(text: Any) -> Iterator[tuple[str, Any]]:

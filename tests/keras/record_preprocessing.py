@@ -1,7 +1,6 @@
-"""Records what keras_preprocessing 1.1.0, which TensorFlow 1.15 uses, makes of texts and images.
+"""Records what keras_preprocessing 1.1.2, which TensorFlow 1.15.5 uses, makes of texts and images.
 
-pip install 'numpy<2' 'scipy<1.12' pillow pandas six keras_preprocessing==1.1.0
-python -m tests.keras.record_preprocessing
+python -m tests.keras.record_preprocessing     (with TensorFlow 1.15, SciPy, Pillow and pandas)
 """
 
 from __future__ import annotations

@@ -71,6 +71,98 @@ def clones_on_other_inputs(tf: Any) -> Any:
     return [clone.predict(ROWS), [layer.name for layer in clone.layers], clone.to_json()]
 
 
+def _results(tf: Any, metrics: list[Any], *batches: Any) -> list[Any]:
+    """What metrics say after each of `batches`, which are arguments as metrics take them."""
+    results = [[metric(*arguments) for arguments in batches] for metric in metrics]
+    session = tf.keras.backend.get_session()
+    session.run([v.initializer for metric in metrics for v in metric.variables])
+    return [session.run(result) for each in results for result in each]
+
+
+@program
+def counting_metrics(tf: Any) -> Any:
+    """Predictions that are no probabilities count, too: they are seldom checked."""
+    made = tf.keras.metrics
+    metrics = [
+        made.AUC(num_thresholds=5),
+        made.AUC(curve="PR", thresholds=[0.2, 0.6]),
+        made.AUC(curve="PR", summation_method="majoring", num_thresholds=4),
+        made.Precision(),
+        made.Precision(top_k=2),
+        made.Recall(thresholds=[0.3, 0.8]),
+        made.SensitivityAtSpecificity(0.4, num_thresholds=3),
+        made.SpecificityAtSensitivity(0.4, num_thresholds=4),
+        made.TruePositives(),
+        made.FalseNegatives([0.1, 0.4]),
+    ]
+    right = tf.constant([[0.0, 1, 1], [1, 0, 1]])
+    said = tf.constant([[0.1, 0.9, 0.3], [0.2, 0.8, 0.5]])
+    weighted = (right, said, [1.0, 2.0])
+    return _results(tf, metrics, (right, said), weighted, (right, said * 3 - 1))
+
+
+@program
+def metrics_of_unknown_rank(tf: Any) -> Any:
+    right = tf.placeholder_with_default([[0.0, 1, 1], [1, 0, 1]], None)
+    said = tf.placeholder_with_default([[0.1, 0.9, 0.3], [0.2, 0.8, 0.5]], None)
+    weights = tf.placeholder_with_default([1.0, 2.0], None)
+    made = tf.keras.metrics
+    return _results(tf, [made.Precision(), made.MeanAbsoluteError()], (right, said, weights))
+
+
+@program
+def regions(tf: Any) -> Any:
+    right, said = tf.constant([[0, 1], [2, 1]]), tf.constant([[0, 2], [2, 1]])
+    metric = tf.keras.metrics.MeanIoU(3)
+    flat = (tf.reshape(right, [-1]), tf.reshape(said, [-1]))
+    return _results(tf, [metric], (right, said, tf.constant([[1, 2], [3, 4]])), flat)
+
+
+@program
+def metrics_of_ones_own(tf: Any) -> Any:
+    """Updates are calls of functions: Python's control flow may depend on tensors."""
+
+    class Balance(tf.keras.metrics.Metric):
+        def __init__(self, name: str = "balance", **kwargs: Any) -> None:
+            super().__init__(name=name, **kwargs)
+            self.count = self.add_weight("count", initializer="zeros")
+
+        def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+            if tf.reduce_sum(y_pred) > 0.0:
+                self.count.assign_add(1.0)
+            else:
+                self.count.assign_add(-2.0)
+
+        def result(self) -> Any:
+            return tf.identity(self.count)
+
+    class Product(tf.keras.metrics.Mean):
+        def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+            return super().update_state(y_true * y_pred, sample_weight)
+
+    ones = tf.ones([3])
+    return _results(tf, [Balance(), Product()], (ones, ones), (ones, -ones), (ones, ones * 2))
+
+
+@program
+def pictures(tf: Any) -> Any:
+    """Arrays become pictures from their lowest to their highest value."""
+    image = tf.keras.preprocessing.image
+    x = np.arange(3.0, 27.0).reshape(2, 4, 3)
+    found = [image.img_to_array(image.array_to_img(y)) for y in (x, -x, x * 0 + 7)]
+    return [found, image.apply_brightness_shift(x, 0.5)]
+
+
+@program
+def order_of_backend_nodes(tf: Any) -> Any:
+    K = tf.keras.backend
+    x, y = K.ones((2, 3, 4)), K.ones((5, 4, 6))
+    K.dot(x, y)
+    K.batch_dot(x[0], x[0], axes=1)
+    K.batch_normalization(K.ones((2, 3, 4, 5)), K.zeros((5,)), K.ones((5,)), None, None)
+    return [op.name for op in tf.get_default_graph().get_operations()]
+
+
 def observe(tf: Any, name: str) -> dict[str, Any]:
     """What a program returns and prints, and how many nodes it leaves."""
     tf.keras.backend.clear_session()

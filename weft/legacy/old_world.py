@@ -8,6 +8,8 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from weft.core import flags
 from weft.legacy import horovod_import, tensorflow_import
 from weft.legacy.old import loading, users_code
@@ -24,6 +26,8 @@ def install() -> None:
     horovod_import.install()
     program_flags.define_unknown = None if flags.STRICT else _define_flag
     runpy.run_path = run_path  # type: ignore[assignment]
+    # A number in a list is printed as a number, not as `np.float64(1.5)`.
+    np.set_printoptions(legacy="1.25")
 
 
 def _define_flag(name: str, value: Any) -> None:

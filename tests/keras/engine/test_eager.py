@@ -204,3 +204,27 @@ def test_an_output_without_a_loss_is_left_alone() -> None:
     model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
     same = [np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True)]
     assert same == [False, False, True, True]
+
+
+def test_a_batch_of_predictions_is_a_tensor(eager) -> None:
+    """Where a model has one output; several are arrays, as all are in a graph."""
+    model = stack()
+    assert isinstance(model.predict_on_batch(X), tf.Tensor)
+    double = keras.Model(model.inputs, [model.output, model.output])
+    assert [type(each) for each in double.predict_on_batch(X)] == [np.ndarray] * 2
+
+
+def test_validation_draws_nothing(eager) -> None:
+    """In a graph it is shuffled."""
+    model = stack()
+    model.compile("sgd", "mse")
+    np.random.seed(3)
+    expected = np.random.rand()
+    np.random.seed(3)
+    model.fit(X, Y, verbose=0, shuffle=False, validation_data=(X, Y))
+    assert np.random.rand() == expected
+
+
+def test_weights_are_saved_in_one_piece(eager, tmp_path) -> None:
+    stack().save_weights(str(tmp_path / "model"))
+    assert (tmp_path / "model.data-00000-of-00001").exists()

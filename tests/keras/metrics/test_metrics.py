@@ -59,8 +59,10 @@ def test_tensors_must_keep_their_shape() -> None:
 
 
 def test_predictions_must_be_probabilities() -> None:
-    predictions = K.placeholder((1,))
+    """Where ranks are known only when it runs; see `_of_fitting_ranks`."""
+    predictions = tf.placeholder(tf.float32)
     update = metrics.Precision().update_state([1.0], predictions)
+    K.get_session().run(tf.global_variables_initializer())
     with pytest.raises(tf.errors.InvalidArgumentError, match="predictions must be <= 1"):
         K.get_session().run(update, {predictions: [1.5]})
     with pytest.raises(ValueError, match=r"Threshold values must be in \[0, 1\]"):

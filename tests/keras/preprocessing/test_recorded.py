@@ -1,4 +1,4 @@
-"""Texts, sequences and images come out as from keras_preprocessing 1.1.0 (TensorFlow 1.15's)."""
+"""Texts, sequences and images come out as from keras_preprocessing 1.1.2 (TensorFlow 1.15's)."""
 
 from __future__ import annotations
 

@@ -184,8 +184,10 @@ class ConcreteFunction:
         self.add_to_graph(graph)
         types = [tensor.dtype.base_dtype for tensor in self.outputs]
         make = raw.StatefulPartitionedCall if self._stateful else raw.PartitionedCall
+        # A call for its effects alone has another name.
+        name = None if types else "PartitionedFunctionCall"
         with graph.control_dependencies(list(self._awaited)):
-            return make(inputs, types, FuncRef(self.name))
+            return make(inputs, types, FuncRef(self.name), name=name)
 
     @functools.cached_property
     def _compiled(self) -> CompiledFunction:

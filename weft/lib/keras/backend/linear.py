@@ -8,7 +8,7 @@ from weft.graph.graph import Tensor
 from weft.lib.keras.backend.variables import int_shape, is_sparse, ndim
 from weft.ops.array import array
 from weft.ops.array import gather as gathering
-from weft.ops.math import matmul, reduce
+from weft.ops.math import math, matmul, reduce
 from weft.ops.sparse import matmul as sparse_matmul
 
 
@@ -20,10 +20,9 @@ def dot(x: Any, y: Any) -> Tensor:
         return matmul.matmul(x, y)
     x_shape, y_shape = _sizes(x), _sizes(y)
     axes = list(range(len(y_shape)))
+    x = array.reshape(x, [-1, x_shape[-1]])
     y = array.transpose(y, perm=[axes.pop(-2), *axes])
-    product = matmul.matmul(
-        array.reshape(x, [-1, x_shape[-1]]), array.reshape(y, [y_shape[-2], -1])
-    )
+    product = matmul.matmul(x, array.reshape(y, [y_shape[-2], -1]))
     return array.reshape(product, x_shape[:-1] + y_shape[:-2] + y_shape[-1:])
 
 
@@ -60,9 +59,9 @@ def _with_ones(x: Any, count: int) -> Any:
 def _of_same_rank(x: Any, y: Any, axes: Any) -> Tensor:
     rank = ndim(x)
     if rank == 2 and axes[0] == axes[1]:
-        return reduce.reduce_sum(x * y, axes[0])
+        return reduce.reduce_sum(math.multiply(x, y), axes[0])
     if rank == 2:
-        return reduce.reduce_sum(array.transpose(x, [1, 0]) * y, axes[1])
+        return reduce.reduce_sum(math.multiply(array.transpose(x, [1, 0]), y), axes[1])
     return matmul.matmul(x, y, adjoint_a=axes[0] != rank - 1, adjoint_b=axes[1] == rank - 1)
 
 

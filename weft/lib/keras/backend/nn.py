@@ -131,10 +131,11 @@ def batch_normalization(
     if ndim(x) != 4 or axis not in formats:
         return nn_moments.batch_normalization(x, mean, var, beta, gamma, epsilon)
     mean, var = _flat(mean), _flat(var)
+    offset = array.zeros_like(mean) if beta is None else _flat(beta)
     result, _, _ = nn_moments.fused_batch_norm(
         x,
         array.ones_like(mean) if gamma is None else _flat(gamma),
-        array.zeros_like(mean) if beta is None else _flat(beta),
+        offset,
         epsilon=epsilon,
         mean=mean,
         variance=var,

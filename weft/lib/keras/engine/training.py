@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.nest import flatten
+from weft.graph.convert import convert_to_tensor
 from weft.graph.tensor_util import is_tensor
 from weft.lib.functions.polymorphic import functions_run_eagerly
 from weft.lib.keras import metrics as metrics_module
 from weft.lib.keras import optimizers
-from weft.lib.keras.backend.symbolic import eager_program, in_model_graph
+from weft.lib.keras.backend.symbolic import eager_program, in_model_graph, runs_eagerly
 from weft.lib.keras.engine import training_losses, training_metrics
 from weft.lib.keras.engine.network import Network
 from weft.lib.keras.engine.tracking import no_automatic_dependency_tracking
@@ -278,8 +279,14 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
         return self._finished(self.test_function([*x, *y, *weights]), reset_metrics)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch."""
+        """The outputs for one batch as arrays; in eager execution, a single one is a tensor."""
         self._check_call_args("predict_on_batch")
+        found = self._predict_batch(x)
+        if runs_eagerly() and not isinstance(found, list):
+            return convert_to_tensor(found)
+        return found
+
+    def _predict_batch(self, x: Any) -> Any:
         inputs = self._standardize_batch(x)[0]
         self._make_predict_function()
         found = self.predict_function(inputs)

@@ -229,8 +229,9 @@ class TrainingFit(training_generators.TrainingGenerators):
         def run(callbacks: Any) -> Any:
             # Made only now: weights of samples may have changed what is to be fed.
             if not source:
-                # TensorFlow's validation is in a new order each time, whatever training is.
-                source.append(self._source(TEST, held, batch_size, steps, shuffle=True))
+                # In a graph it is in a new order each time, whatever training is.
+                shuffle = not runs_eagerly()
+                source.append(self._source(TEST, held, batch_size, steps, shuffle))
             results = Loop(
                 self, source[0], TEST, callbacks, 0, batch_size=batch_size,
                 steps_name="validation_steps",

@@ -113,7 +113,7 @@ class TrainingGenerators:
         queue = _queue(max_queue_size, workers, use_multiprocessing)
 
         def step(x: Any, *_: Any) -> Any:
-            return self.predict_on_batch(x)
+            return self._predict_batch(x)
 
         source = _generator_source(step, generator, steps, PREDICT, False, queue)
         return Loop(self, source, PREDICT, callbacks, verbose).run()

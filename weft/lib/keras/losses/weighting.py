@@ -8,7 +8,7 @@ from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.array import array
-from weft.ops.control import case, cond
+from weft.ops.control import cond
 from weft.ops.math import casts, math, reduce
 from weft.ops.scores.confusion_matrix import remove_squeezable_dimensions
 from weft.ops.scores.weights import broadcast_weights
@@ -92,14 +92,16 @@ def _labels_of_rank(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Labels that are numbers of classes may have one axis less than predictions."""
     true_rank, pred_rank = y_true.shape.ndims, y_pred.shape.ndims
     if true_rank is None or pred_rank is None:
-        sparse = math.logical_and(
-            math.equal(1, array.rank(y_pred) - array.rank(y_true)),
-            math.not_equal(1, array.shape(y_pred)[-1]),
-        )
+        extra = array.rank(y_pred) - array.rank(y_true)
+        ends_in_one = math.equal(1, array.shape(y_pred)[-1])
+
+        def squeezed() -> Any:
+            return remove_squeezable_dimensions(y_true, y_pred)
+
         return cond.cond(
-            sparse,
-            lambda: (array.identity(y_true), array.identity(y_pred)),
-            lambda: remove_squeezable_dimensions(y_true, y_pred),
+            math.equal(1, extra),
+            lambda: cond.cond(ends_in_one, squeezed, lambda: (y_true, y_pred)),
+            squeezed,
         )
     if pred_rank - true_rank == 1 and y_pred.shape.as_list()[-1] != 1:
         return y_true, y_pred
@@ -120,13 +122,16 @@ def weights_of_rank(values: Any, weights: Tensor, rank: int | None = None) -> Te
 
 def _weights_of_rank_now(values: Any, weights: Tensor) -> Tensor:
     """As above, where ranks are known only when it runs."""
-    extra = array.rank(weights) - array.rank(values)
-    scalar = math.equal(array.rank(weights), 0)
-    return case.case(
-        [
-            (scalar, lambda: array.identity(weights)),
-            (math.equal(extra, 1), lambda: array.squeeze(weights, [-1])),
-            (math.equal(extra, -1), lambda: array.expand_dims(weights, -1)),
-        ],
-        default=lambda: array.identity(weights),
-    )
+    rank = array.rank(weights)
+    extra = rank - array.rank(values)
+
+    def fitted() -> Any:
+        return cond.cond(
+            math.equal(extra, 1),
+            lambda: array.squeeze(weights, [-1]),
+            lambda: cond.cond(
+                math.equal(extra, -1), lambda: array.expand_dims(weights, -1), lambda: weights
+            ),
+        )
+
+    return cond.cond(math.equal(rank, 0), lambda: weights, fitted)

@@ -85,7 +85,7 @@ class AUC(Counts):
             AUCSummationMethod.MINORING: lambda: math.minimum(left, right),
             AUCSummationMethod.MAJORING: lambda: math.maximum(left, right),
         }[self.summation_method]()
-        return reduce.reduce_sum((x[:-1] - x[1:]) * heights, name=self.name)
+        return reduce.reduce_sum(math.multiply(x[:-1] - x[1:], heights), name=self.name)
 
     def _points(self) -> tuple[Tensor, Tensor]:
         """The x and the y coordinates of the curve."""
@@ -102,15 +102,17 @@ class AUC(Counts):
         a logarithm in it.
         """
         tp = self.true_positives
-        positives = tp + self.false_positives
-        before, after = positives[:-1], positives[1:]
         gained = tp[:-1] - tp[1:]
-        slope = math.div_no_nan(gained, math.maximum(before - after, 0), name="prec_slope")
-        intercept = tp[1:] - slope * after
+        positives = tp + self.false_positives
+        steps = positives[:-1] - positives[1:]
+        slope = math.div_no_nan(gained, math.maximum(steps, 0), name="prec_slope")
+        intercept = tp[1:] - math.multiply(slope, positives[1:])
         ratio = select.where(
-            math.logical_and(before > 0, after > 0),
-            math.div_no_nan(before, math.maximum(after, 0), name="recall_relative_ratio"),
-            array.ones_like(after),
+            math.logical_and(positives[:-1] > 0, positives[1:] > 0),
+            math.div_no_nan(
+                positives[:-1], math.maximum(positives[1:], 0), name="recall_relative_ratio"
+            ),
+            array.ones_like(positives[1:]),
         )
         area = math.div_no_nan(
             slope * (gained + intercept * unary.log(ratio)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.graph.graph import Operation, Tensor, control_dependencies
+from weft.graph.graph import Tensor, control_dependencies, get_default_graph
+from weft.lib.functions.polymorphic import Function
 from weft.lib.keras import backend as K
-from weft.lib.keras.backend.symbolic import runs_eagerly
+from weft.lib.keras.backend.symbolic import eager_program, runs_eagerly
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.engine.effects import with_effects
 from weft.ops.array import array
@@ -29,8 +31,8 @@ class Metric(Layer):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
         # On the object, so that a method can call that of its base class as it is.
-        for name, wrapped in (("update_state", _update), ("result", _result)):
-            method = wrapped(getattr(made, name))
+        update, result = _as_function(made.update_state), made.result
+        for name, method in (("update_state", _update(update)), ("result", _result(result))):
             object.__setattr__(made, name, types.MethodType(method, made))
         return made
 
@@ -91,12 +93,21 @@ def _is_ours(method: Any) -> bool:
     return type(method.__self__).__module__.startswith("weft.lib.keras.metrics")
 
 
+def _as_function(method: Any) -> Any:
+    """A method of the user's, so that its effects happen as written; in a graph, one operation."""
+    graph = get_default_graph()
+    if _is_ours(method) or graph.building_function:
+        return method
+    if eager_program() is None:
+        return Function(method, "update_state")
+    return functools.partial(_in_order, method)
+
+
 def _update(method: Callable[..., Any]) -> Callable[..., Any]:
     """Keeps the update among those of the metric, as one operation."""
 
     def update_state(metric: Metric, *args: Any, **kwargs: Any) -> Any:
-        run = method if _is_ours(method) or runs_eagerly() else _in_order
-        updated = run(*args, **kwargs) if run is method else run(method, *args, **kwargs)
+        updated = method(*args, **kwargs)
         if updated is not None:
             metric.add_update(updated)
         return updated
@@ -104,8 +115,10 @@ def _update(method: Callable[..., Any]) -> Callable[..., Any]:
     return update_state
 
 
-def _in_order(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Operation:
+def _in_order(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Runs a method whose effects are meant to happen as written, and returns them as one."""
+    if runs_eagerly():
+        return method(*args, **kwargs)
     _, effects = with_effects(method, *args, **kwargs)
     return control.group(*effects)
 

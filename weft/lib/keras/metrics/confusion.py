@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.convert import constant
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies
 from weft.lib.keras.losses.weighting import squeeze_or_expand_dimensions, weights_of_rank
 from weft.lib.keras.metrics.base import Metric
@@ -53,44 +53,67 @@ def update_counts(
     [y_pred, y_true], sample_weight = flat_values([y_pred, y_true], sample_weight)
     y_true, y_pred = casts.cast(y_true, dtypes.float32), casts.cast(y_pred, dtypes.float32)
     y_pred.shape.assert_is_compatible_with(y_true.shape)
-    y_true, y_pred = _checked(y_true, y_pred)
+    y_pred, y_true, sample_weight = _of_fitting_ranks(y_pred, y_true, sample_weight)
     if top_k is not None:
         y_pred = _only_top(y_pred, top_k)
     if class_id is not None:
         y_true, y_pred = y_true[..., class_id], y_pred[..., class_id]
-    predicted = array.reshape(y_pred, [1, -1]) > constant(thresholds, shape=[len(thresholds), 1])
-    labels = array.reshape(casts.cast(y_true, dtypes.bool), [1, -1])
+        if sample_weight is not None:  # which TensorFlow takes only if it is one number
+            sample_weight = weights_of_rank(y_pred, sample_weight)
+    predicted, labels, repeats = _at_thresholds(y_pred, y_true, thresholds)
     weights = None
     if sample_weight is not None:
-        weights = weights_of_rank(y_pred, casts.cast(sample_weight, dtypes.float32))
-        weights = array.reshape(broadcast_weights(weights, y_pred), [1, -1])
-    return control.group(
-        *[
-            variable.assign_add(_count(labels, predicted, *COUNTS[name], weights))
-            for name, variable in counts.items()
-        ]
+        weights = broadcast_weights(casts.cast(sample_weight, dtypes.float32), y_pred)
+        weights = array.tile(array.reshape(weights, [1, -1]), repeats)
+    return _add(counts, labels, predicted, weights)
+
+
+def _of_fitting_ranks(y_pred: Tensor, y_true: Tensor, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Predictions, labels and weights. Axes that come or go are preceded by checks.
+
+    So only where there are such are predictions that are no probabilities refused, as in
+    TensorFlow (and at once, where values are).
+    """
+    low = check.assert_greater_equal(
+        y_pred, casts.cast(0.0, y_pred.dtype), message="predictions must be >= 0"
     )
+    high = check.assert_less_equal(
+        y_pred, casts.cast(1.0, y_pred.dtype), message="predictions must be <= 1"
+    )
+    with control_dependencies([low, high]):
+        found = squeeze_or_expand_dimensions(y_pred, y_true, sample_weight)
+    return (*found, None)[:3]
 
 
-def _count(
-    labels: Tensor, predicted: Tensor, label: bool, prediction: bool, weights: Tensor | None
-) -> Tensor:
-    labels = labels if label else math.logical_not(labels)
-    predicted = predicted if prediction else math.logical_not(predicted)
-    matches = casts.cast(math.logical_and(labels, predicted), dtypes.float32)
-    return reduce.reduce_sum(matches if weights is None else matches * weights, 1)
+def _at_thresholds(
+    y_pred: Tensor, y_true: Tensor, thresholds: list[float]
+) -> tuple[Tensor, Tensor, list[int]]:
+    """(whether predicted, whether true) for every threshold, and what makes a row such a table."""
+    length = array.size(y_pred)
+    predictions = array.reshape(y_pred, [1, -1])
+    labels = array.reshape(casts.cast(y_true, dtypes.bool), [1, -1])
+    limits = array.expand_dims(constant(thresholds), 1)
+    limits = array.tile(limits, array.stack([1, length]))
+    repeats = [len(thresholds), 1]
+    predicted = math.greater(array.tile(predictions, repeats), limits)
+    return predicted, array.tile(labels, repeats), repeats
 
 
-def _checked(y_true: Tensor, y_pred: Tensor) -> tuple[Any, Any]:
-    """Of fitting ranks, and the predictions between 0 and 1."""
-    within = [
-        check.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
-        check.assert_less_equal(y_pred, 1.0, message="predictions must be <= 1"),
-    ]
-    with control_dependencies(within):
-        y_pred = array.identity(y_pred)
-    y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
-    return y_true, y_pred
+def _add(counts: dict[str, Any], labels: Tensor, predicted: Tensor, weights: Tensor | None) -> Any:
+    """One operation that adds to each variable how often its kind of answer came."""
+    sides = [{True: labels}, {True: predicted}]
+    # TensorFlow negates predictions before labels, and each only where a count needs it.
+    for side in (1, 0):
+        if not all(COUNTS[name][side] for name in counts):
+            sides[side][False] = math.logical_not(sides[side][True])
+    updates = []
+    for name, (label, prediction) in COUNTS.items():
+        if name in counts:
+            matches = math.logical_and(sides[0][label], sides[1][prediction])
+            matches = casts.cast(matches, dtypes.float32)
+            matches = matches if weights is None else matches * weights
+            updates.append(counts[name].assign_add(reduce.reduce_sum(matches, 1)))
+    return control.group(*updates)
 
 
 def _only_top(x: Tensor, k: int) -> Tensor:
@@ -138,7 +161,7 @@ class _OneCount(Counts):
         return update_counts(counts, y_true, y_pred, self.thresholds, sample_weight=sample_weight)
 
     def result(self) -> Tensor:
-        return self._first_if_one(array.identity(self.accumulator))
+        return self._first_if_one(convert_to_tensor(self.accumulator))
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "thresholds": self.init_thresholds}
@@ -230,16 +253,17 @@ class SensitivitySpecificityBase(Counts):
         self.thresholds = [0.5] if num_thresholds == 1 else [0.0, *between, 1.0]
         self._add_counts()
 
-    def _sensitivity(self) -> Tensor:
-        return math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
+    def _ratio_at_value(self, shown: tuple[Any, Any], held: tuple[Any, Any]) -> Tensor:
+        """The first of `shown` as a part of both, where that of `held` is nearest to the value."""
+        index = math.abs(math.div_no_nan(held[0], held[0] + held[1]) - self.value)
+        index = casts.cast(arg_extremes.argmin(index, axis=0), dtypes.int32)
+        return math.div_no_nan(shown[0][index], shown[0][index] + shown[1][index])
 
-    def _specificity(self) -> Tensor:
-        return math.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
+    def _sensitive(self) -> tuple[Any, Any]:
+        return self.true_positives, self.false_negatives
 
-    def _where(self, wanted: Tensor, held: Tensor) -> Tensor:
-        """`wanted` where `held` is closest to the value."""
-        index = arg_extremes.argmin(math.abs(held - self.value), axis=0)
-        return wanted[casts.cast(index, dtypes.int32)]
+    def _specific(self) -> tuple[Any, Any]:
+        return self.true_negatives, self.false_positives
 
 
 class SensitivityAtSpecificity(SensitivitySpecificityBase):
@@ -258,7 +282,7 @@ class SensitivityAtSpecificity(SensitivitySpecificityBase):
         self.specificity = specificity
 
     def result(self) -> Tensor:
-        return self._where(self._sensitivity(), self._specificity())
+        return self._ratio_at_value(self._sensitive(), self._specific())
 
     def get_config(self) -> dict[str, Any]:
         own = {"num_thresholds": self.num_thresholds, "specificity": self.specificity}
@@ -281,7 +305,7 @@ class SpecificityAtSensitivity(SensitivitySpecificityBase):
         self.sensitivity = sensitivity
 
     def result(self) -> Tensor:
-        return self._where(self._specificity(), self._sensitivity())
+        return self._ratio_at_value(self._specific(), self._sensitive())
 
     def get_config(self) -> dict[str, Any]:
         own = {"num_thresholds": self.num_thresholds, "sensitivity": self.sensitivity}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.keras.metrics.base import Metric
 from weft.ops.array import array, diag
@@ -26,14 +27,10 @@ class MeanIoU(Metric):
         )
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        if sample_weight is not None:
-            sample_weight = array.reshape(sample_weight, [-1])
+        y_true, y_pred = casts.cast(y_true, self._dtype), casts.cast(y_pred, self._dtype)
+        weights = None if sample_weight is None else _flat(convert_to_tensor(sample_weight))
         counted = confusion_matrix.confusion_matrix(
-            array.reshape(casts.cast(y_true, self._dtype), [-1]),
-            array.reshape(casts.cast(y_pred, self._dtype), [-1]),
-            self.num_classes,
-            weights=sample_weight,
-            dtype=dtypes.float64,
+            _flat(y_true), _flat(y_pred), self.num_classes, weights=weights, dtype=dtypes.float64
         )
         return self.total_cm.assign_add(counted)
 
@@ -51,3 +48,7 @@ class MeanIoU(Metric):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "num_classes": self.num_classes}
+
+
+def _flat(x: Tensor) -> Tensor:
+    return x if x.shape.ndims in (0, 1) else array.reshape(x, [-1])

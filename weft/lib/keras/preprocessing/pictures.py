@@ -83,7 +83,7 @@ def array_to_img(
     if _format(data_format) == "channels_first":
         x = x.transpose(1, 2, 0)
     if scale:
-        x = x + max(-np.min(x), 0)
+        x = x - np.min(x)
         top = np.max(x)
         x = (x / top if top != 0 else x) * 255
     channels = x.shape[2]

@@ -29,6 +29,7 @@ from weft.lib.train.checkpoint.saver_saveable import (
 )
 from weft.ops.array import array
 from weft.ops.control import control
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state.partitioned_variable import PartitionedVariable
 
 Saveable = SaveableObject  # the class below has an attribute of the other name
@@ -153,6 +154,8 @@ class BaseSaverBuilder:
 
     def _GroupByDevices(self, saveables: Sequence[Saveable]) -> PerDevice:
         """(device, its saveables), in the order of the devices' names."""
+        if executing_eagerly():  # where all is on the CPU
+            return [("", list(saveables))]
         per_device: dict[str, list[Saveable]] = {}
         for saveable in saveables:
             devices = {canonical_name(spec.tensor.device) for spec in saveable.specs}
