@@ -10,7 +10,7 @@ from weft.lib.contrib import linear_optimizer as sdca
 from weft.lib.contrib.layers.feature_parsing import infer_real_valued_columns
 from weft.lib.contrib.learn import head as heads
 from weft.lib.contrib.learn import networks
-from weft.lib.contrib.learn.estimator import Estimator, input_fn_of
+from weft.lib.contrib.learn.estimator import Estimator, input_of
 from weft.lib.contrib.learn.keys import PredictionKey
 from weft.lib.contrib.learn.metric_spec import MetricSpec
 from weft.lib.platform import tf_logging as logging
@@ -27,7 +27,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
     """A column of numbers for an array, or for each of several by name."""
-    return infer_real_valued_columns_from_input_fn(input_fn_of(x, None, None, None, False))
+    return infer_real_valued_columns_from_input_fn(input_of(x, None, None, None, False)[0])
 
 
 class _Canned(Estimator):
