@@ -66,3 +66,15 @@ def test_pairs(sess):
     assert sess.run(found) == pytest.approx(size - picked.mean(), rel=1e-5)
     with pytest.raises(ValueError, match="vector"):
         losses.npairs_loss(tf.constant([[0, 1, 2]]), tf.constant(near), tf.constant(far))
+
+
+def test_pairs_of_several_labels(sess):
+    """Values of TensorFlow 1.15.5."""
+    random = np.random.RandomState(0)
+    anchor, positive = (tf.constant(random.randn(3, 5).astype("f")) for _ in range(2))
+    where = [[[0, 0], [0, 1]], [[0, 2]], [[0, 1], [0, 3]]]
+    labels = [tf.SparseTensor(each, [1] * len(each), [1, 4]) for each in where]
+    loss = losses.npairs_loss_multilabel(labels, anchor, positive)
+    assert sess.run(loss) == pytest.approx(1.429619, rel=1e-5)
+    with pytest.raises(TypeError, match="sparse_labels must be a list of SparseTensors"):
+        losses.npairs_loss_multilabel([tf.constant(1)], anchor, positive)

@@ -568,13 +568,14 @@ contrib.learn.python.learn: tf.contrib.learn
         session_run_hook trainable
     tf.contrib.learn.learn_runner: learn_runner
     tf.contrib.learn: metric_spec run_config experiment
-    weft.lib.contrib.learn.monitors: monitors
+    tf.contrib.learn.monitors: monitors
+    tf.contrib.learn.models: models
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.lib.contrib.learn.datasets.mnist: mnist
     weft.lib.contrib.learn.datasets.base: base
 contrib.learn.python.learn.estimators: tf.contrib.learn
     tf.contrib.learn: estimator kmeans logistic_regressor model_fn run_config
-    tf.contrib.learn weft.lib.contrib.learn.models: dnn dnn_linear_combined linear svm
+    tf.contrib.learn weft.lib.contrib.learn.networks: dnn dnn_linear_combined linear svm
     weft.lib.contrib.learn.dynamic_rnn_estimator weft.lib.contrib.learn.rnn_common:
         dynamic_rnn_estimator
     weft.lib.contrib.learn.head: head
@@ -784,7 +785,10 @@ contrib.predictor: tf.contrib.predictor
     weft.lib.contrib.predictor: predictor
 contrib.graph_editor: tf.contrib.graph_editor
     tf.contrib.graph_editor: edit reroute select transform util
-contrib.learn.python.learn.learn_io: tf.contrib.learn
+contrib.learn.python.learn.learn_io: tf.contrib.learn.io
+    tf.contrib.learn.io: dask_io graph_io numpy_io pandas_io
+contrib.learn.python.learn.ops: tf.contrib.learn.ops
+    tf.contrib.learn.ops: embeddings_ops losses_ops
 contrib.testing.python
 contrib.testing.python.framework: tf.contrib.testing
     tf.contrib.testing: fake_summary_writer util_test

@@ -17,7 +17,16 @@ from tests.parity import calls
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "recorded_programs"
-FAMILIES = ("cells", "images", "layers", "losses", "seq2seq", "distributions", "optimizers")
+FAMILIES = (
+    "cells",
+    "images",
+    "layers",
+    "learn",
+    "losses",
+    "seq2seq",
+    "distributions",
+    "optimizers",
+)
 
 # Nodes that only training needs; they are compared where gradients are.
 _OF_TRAINING = ("gradients", "GradientDescent", "/f_count", "StackPush")

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
+from weft.graph.slices import SparseTensor
 from weft.ops.array import array, diag
 from weft.ops.array import one_hot_search as select
 from weft.ops.control import printing
 from weft.ops.math import math
 from weft.ops.math.matmul import matmul
 from weft.ops.nn import cross_entropy
+from weft.ops.sparse.convert import sparse_tensor_to_dense
 
 
 def pairwise_distance(feature: Any, squared: bool = False) -> Tensor:
@@ -95,13 +99,41 @@ def npairs_loss(
     print_losses: bool = False,
 ) -> Tensor:
     """Each anchor is to be most like its positive, among those of all pairs."""
-    sizes = [
-        math.reduce_mean(math.reduce_sum(math.square(each), 1))
-        for each in (embeddings_anchor, embeddings_positive)
-    ]
+    return _of_pairs(
+        lambda: _same(labels), embeddings_anchor, embeddings_positive, reg_lambda, print_losses
+    )
+
+
+def npairs_loss_multilabel(
+    sparse_labels: Any,
+    embeddings_anchor: Any,
+    embeddings_positive: Any,
+    reg_lambda: float = 0.002,
+    print_losses: bool = False,
+) -> Tensor:
+    """`npairs_loss` of pairs that have several labels each: the more they share, the more alike.
+
+    `sparse_labels` are a list of a sparse tensor [1, classes] for each pair.
+    """
+    if not all(isinstance(each, SparseTensor) for each in sparse_labels):
+        raise TypeError(f"sparse_labels must be a list of SparseTensors, but got {sparse_labels}")
+
+    def shared() -> Tensor:
+        dense = [array.reshape(sparse_tensor_to_dense(each), [1, -1]) for each in sparse_labels]
+        labels = math.cast(math.cast(array.concat(dense, 0), dtypes.bool), dtypes.float32)
+        return matmul(labels, labels, transpose_b=True)
+
+    return _of_pairs(shared, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)
+
+
+def _of_pairs(
+    alike: Callable[[], Tensor], anchor: Any, positive: Any, reg_lambda: float, print_losses: bool
+) -> Tensor:
+    """The cross entropy of how alike pairs are and shall be, and the size of their vectors."""
+    sizes = [math.reduce_mean(math.reduce_sum(math.square(each), 1)) for each in (anchor, positive)]
     l2loss = math.multiply(0.25 * reg_lambda, sizes[0] + sizes[1], name="l2loss")
-    similarity = matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
-    wanted = math.cast(_same(labels), similarity.dtype)
+    similarity = matmul(anchor, positive, transpose_b=True)
+    wanted = math.cast(alike(), similarity.dtype)
     wanted = wanted / math.reduce_sum(wanted, 1, keepdims=True)
     losses = cross_entropy.softmax_cross_entropy_with_logits(logits=similarity, labels=wanted)
     loss = math.reduce_mean(losses, name="xentropy")

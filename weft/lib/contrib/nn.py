@@ -9,11 +9,13 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.array import array
+from weft.ops.array.gather import gather
 from weft.ops.math import casts, math
 from weft.ops.nn import activations, cross_entropy
 from weft.ops.nn.activations import nth_element as nth_element
+from weft.ops.nn.candidate_sampling import log_uniform_candidate_sampler
 from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
-from weft.ops.nn.sampled_losses import sampled_softmax_loss
+from weft.ops.nn.sampled_losses import sampled_logits, sampled_softmax_loss
 from weft.ops.random import random
 
 # What dropped units become: the value that a scaled exponential unit tends to on the left.
@@ -109,3 +111,55 @@ def sampled_sparse_softmax_loss(
         weights, biases, labels, inputs, num_sampled, num_classes, 1, sampled_values,
         remove_accidental_hits, partition_strategy, name,
     )  # fmt: skip
+
+
+def rank_sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_resampled: int,
+    num_classes: int,
+    num_true: int,
+    sampled_values: Any,
+    resampling_temperature: Any,
+    remove_accidental_hits: bool,
+    partition_strategy: str,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.nn.sampled_softmax_loss` of the sampled classes that the inputs are nearest to.
+
+    Of `num_sampled` classes, `num_resampled` stay: those of the largest logits of all inputs,
+    taken together the more softly the higher the temperature is.
+    """
+    if num_sampled > num_classes:
+        raise ValueError(
+            f"num_sampled ({num_sampled}) cannot be greater than num_classes ({num_classes})"
+        )
+    if num_sampled <= num_resampled:
+        raise ValueError(
+            f"num_resampled ({num_resampled}) must be less than num_sampled ({num_sampled})"
+        )
+    settings: dict[str, Any] = {
+        "num_true": num_true,
+        "remove_accidental_hits": remove_accidental_hits,
+        "partition_strategy": partition_strategy,
+    }
+    with name_scope(name, "rank_sampled_softmax_loss", [weights, biases, labels, inputs]):
+        if sampled_values is None:
+            sampled_values = log_uniform_candidate_sampler(
+                labels, num_true, num_sampled, True, num_classes
+            )
+        logits, _ = sampled_logits(
+            weights, biases, labels, inputs, num_sampled, num_classes,
+            sampled_values=sampled_values, name=None, **settings,
+        )  # fmt: skip
+        heated = logits[:, num_true:] / convert_to_tensor(resampling_temperature, logits.dtype)
+        nearest = activations.top_k(math.reduce_logsumexp(heated, axis=0), num_resampled).indices
+        classes, true_counts, counts = sampled_values
+        kept = gather(classes, nearest), true_counts, gather(counts, nearest)
+        return sampled_softmax_loss(
+            weights, biases, labels, inputs, num_resampled, num_classes, sampled_values=kept,
+            **settings,
+        )  # fmt: skip

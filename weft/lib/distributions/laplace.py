@@ -11,6 +11,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.location_scale import LocationScale
 from weft.lib.distributions.special import log_cdf_laplace
+from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.nn.activations import softplus
 from weft.ops.random.random import random_uniform
@@ -47,6 +48,12 @@ class Laplace(LocationScale):
 
     def _entropy(self) -> Tensor:
         return log(2.0) + 1.0 + math.log(self._scale_of_all())
+
+    def _loc_of_all(self) -> Tensor:
+        return self.loc + array.zeros_like(self.scale)
+
+    def _scale_of_all(self) -> Tensor:
+        return self.scale + array.zeros_like(self.loc)
 
     def _mean(self) -> Tensor:
         return self._loc_of_all()

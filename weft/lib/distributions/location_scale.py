@@ -32,7 +32,7 @@ class LocationScale(Distribution):
             return z * self.scale + self.loc
 
     def _loc_of_all(self) -> Tensor:
-        return self.loc + array.zeros_like(self.scale)
+        return self.loc * array.ones_like(self.scale)
 
     def _scale_of_all(self) -> Tensor:
-        return self.scale + array.zeros_like(self.loc)
+        return self.scale * array.ones_like(self.loc)

@@ -35,7 +35,7 @@ class VectorOperator(LinearOperator):
 
     def _shape_tensor(self) -> Tensor:
         dims = array.shape(self._vector)
-        return array.concat((dims, dims[-1:]), 0)
+        return array.concat((dims, [dims[-1]]), 0)
 
 
 class LinearOperatorDiag(VectorOperator):

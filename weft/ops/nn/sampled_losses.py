@@ -45,7 +45,7 @@ def sampled_softmax_loss(
     seed: int | None = None,
 ) -> Tensor:
     """The softmax cross entropy over the true and the sampled classes."""
-    logits, targets = _sampled_logits(**locals())
+    logits, targets = sampled_logits(**locals())
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
 
@@ -81,7 +81,7 @@ def nce_loss(**arguments: Any) -> Tensor:
         >>> tf.nn.nce_loss(weights, biases, labels, tf.ones([2, 4]), 3, 10).shape.as_list()
         [2]
     """
-    logits, targets = _sampled_logits(**arguments)
+    logits, targets = sampled_logits(**arguments)
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return _sum_rows(losses)
 
@@ -92,7 +92,7 @@ def _sum_rows(x: Tensor) -> Tensor:
     return reshape(matmul(x, ones(stack([columns, 1]), x.dtype)), [-1])
 
 
-def _sampled_logits(
+def sampled_logits(
     weights: Any,
     biases: Any,
     labels: Any,

@@ -61,9 +61,13 @@ class AffineOfNumbers(TransformedDistribution):
 
     def _broadcast(self, value: Any) -> Tensor:
         """`value` in the shape of the batch and the event."""
+        known = self.batch_shape.concatenate(self.event_shape)
+        if value is not None and known.is_fully_defined() and value.shape == known:
+            return array.identity(value)
         shape = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
+        held = None if value is None else array.identity(value)
         zeros = array.zeros(shape, self.dtype)
-        return zeros if value is None else array.identity(value) + zeros
+        return zeros if held is None else held + zeros
 
     def _mean(self) -> Tensor:
         return self._broadcast(self.loc)
@@ -156,14 +160,13 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
             scale_tril = None
             if covariance_matrix is not None:
                 matrix = convert_to_tensor(covariance_matrix, name="covariance_matrix")
-                message = "Matrix was not symmetric"
-                flipped = array.matrix_transpose(matrix)
-                matrix = checked(
-                    validate_args, matrix,
-                    lambda: [assert_near(matrix, flipped, message=message)],
-                )  # fmt: skip
-                scale_tril = cholesky(matrix)
-        super().__init__(loc, scale_tril, validate_args, allow_nan_stats, name)
+
+                def symmetric() -> list[Any]:
+                    flipped = array.matrix_transpose(matrix)
+                    return [assert_near(matrix, flipped, message="Matrix was not symmetric")]
+
+                scale_tril = cholesky(checked(validate_args, matrix, symmetric))
+            super().__init__(loc, scale_tril, validate_args, allow_nan_stats, name)
 
 
 class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
@@ -204,8 +207,8 @@ def _kl_normals(a: Distribution, b: Distribution, name: str | None = None) -> Te
         else:
             ratio = b.scale.solve(a.scale.to_dense())
         volumes = b.scale.log_abs_determinant() - a.scale.log_abs_determinant()
+        squares = -math.cast(a.scale.domain_dimension_tensor(), a.dtype) + _squares(ratio)
         apart = b.scale.solve((b.mean() - a.mean())[..., None])
-        size = math.cast(a.scale.domain_dimension_tensor(), a.dtype)
-        divergence = volumes + 0.5 * (_squares(ratio) + _squares(apart) - size)
+        divergence = volumes + 0.5 * (squares + _squares(apart))
         divergence.set_shape(array.broadcast_static_shape(a.batch_shape, b.batch_shape))
         return divergence

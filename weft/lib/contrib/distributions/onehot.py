@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
@@ -23,7 +24,7 @@ from weft.ops.array.one_hot_search import one_hot
 from weft.ops.control.check import assert_near, assert_non_positive, assert_positive
 from weft.ops.math import math
 from weft.ops.nn.activations import log_softmax
-from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2
+from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits
 from weft.ops.random.random import multinomial
 
 
@@ -34,29 +35,44 @@ class _Categories(Distribution):
     probs = Parameter("The probabilities.", rank=None)
     event_size = Parameter("The number of categories.", rank=None)
 
-    def _set_logits(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
+    def _set_logits(
+        self, logits: Any, probs: Any, validate_args: bool, name: str,
+        further: Callable[[DType], None] | None = None,
+    ) -> None:  # fmt: skip
         self.logits, self.probs = categories(logits, probs, validate_args, name)
+        if further is not None:
+            further(self.logits.dtype)
         self._batch_rank = batch_rank_of(self.logits)
         with name_scope("event_size"):
             self.event_size = array.shape(self.logits)[-1]
 
     def _with_logits(self, x: Any) -> tuple[Tensor, Tensor]:
         """`x` and the logits, in one shape."""
+        if x.shape.is_fully_defined() and x.shape == self.logits.shape:
+            return x, self.logits
         logits = array.ones_like(x, dtype=self.logits.dtype) * self.logits
         return array.ones_like(logits, dtype=x.dtype) * x, logits
+
+    def _as_rows(self, x: Tensor) -> Tensor:
+        return array.reshape(x, [-1, self.event_size])
+
+    def _by_rows(self, value: Any, log_prob: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """A function of rows of values and of logits, in the shape of the batch."""
+        x, logits = self._with_logits(self._checked_logs(value))
+        shape = array.shape(math.reduce_sum(logits, axis=[-1]))
+        rows = self._as_rows(logits)
+        return array.reshape(log_prob(self._as_rows(x), rows), shape)
 
     def _whole_shape(self, n: Any) -> Tensor:
         return array.concat([[n], array.shape(self.logits)], 0)
 
     def _checked_logs(self, x: Any) -> Any:
-        zero = array.zeros([], self.dtype)
-        return checked(
-            self.validate_args, x,
-            lambda: [
-                assert_non_positive(x),
-                assert_near(zero, math.reduce_logsumexp(x, axis=[-1])),
-            ],
-        )  # fmt: skip
+        def checks() -> list[Any]:
+            zero = array.zeros([], self.dtype)
+            total = math.reduce_logsumexp(x, axis=[-1])
+            return [assert_non_positive(x), assert_near(zero, total)]
+
+        return checked(self.validate_args, x, checks)
 
 
 class OneHotCategorical(_Categories):
@@ -85,9 +101,11 @@ class OneHotCategorical(_Categories):
         return one_hot(numbers, self.event_size, dtype=self.dtype)
 
     def _log_prob(self, value: Any) -> Tensor:
-        x, logits = self._with_logits(self._checked_logs(value))
-        return -softmax_cross_entropy_with_logits_v2(
-            labels=math.cast(x, logits.dtype), logits=logits
+        return self._by_rows(
+            value,
+            lambda x, logits: (
+                -softmax_cross_entropy_with_logits(labels=math.cast(x, logits.dtype), logits=logits)
+            ),
         )
 
     def _entropy(self) -> Tensor:
@@ -126,25 +144,33 @@ class ExpRelaxedOneHotCategorical(_Categories):
         name: str = "ExpRelaxedOneHotCategorical",
     ) -> None:  # fmt: skip
         with self._made_of(locals(), "logits", "probs", "temperature", like="logits") as name:
-            self._set_logits(logits, probs, validate_args, name)
-            if dtype is None and not validate_args:
-                temperature = math.cast(temperature, self.logits.dtype)
-            self._keep(
-                validate_args, lambda: [assert_positive(temperature)], temperature=temperature
-            )
+            self._set_logits(
+                logits, probs, validate_args, name,
+                lambda kind: self._set_temperature(temperature, dtype, kind, validate_args),
+            )  # fmt: skip
+
+    def _set_temperature(self, given: Any, dtype: Any, kind: DType, validate_args: bool) -> None:
+        if dtype is None and not validate_args:
+            given = math.cast(given, kind)
+        self._keep(validate_args, lambda: [assert_positive(given)], temperature=given)
+        self._temperatures = array.reshape(given, [-1, 1], name="temperature_2d")
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         """Gumbel's noise is added to the logits, and the largest wins, softly."""
-        drawn = self._uniform(self._whole_shape(n), seed)
-        noisy = self.logits - math.log(-math.log(drawn))
-        return log_softmax(noisy / self.temperature[..., None])
+        shape = self._whole_shape(n)
+        rows = self._as_rows(self.logits * array.ones(shape, dtype=self.dtype))
+        drawn = self._uniform(array.shape(rows), seed)
+        noisy = -math.log(-math.log(drawn)) + rows
+        return array.reshape(log_softmax(math.div(noisy, self._temperatures)), shape)
 
     def _log_prob(self, value: Any) -> Tensor:
-        x, logits = self._with_logits(self._checked_logs(value))
-        k = math.cast(self.event_size, x.dtype)
-        constant = math.lgamma(k) + (k - 1.0) * math.log(self.temperature)
-        shape = log_softmax(logits - x * self.temperature[..., None])
-        return constant + math.reduce_sum(shape, [-1])
+        def of_rows(x: Tensor, logits: Tensor) -> Tensor:
+            k = math.cast(self.event_size, x.dtype)
+            constant = math.lgamma(k) + (k - 1.0) * math.log(self.temperature)
+            shape = log_softmax(logits - x * self._temperatures)
+            return constant + math.reduce_sum(shape, axis=[-1])
+
+        return self._by_rows(value, of_rows)
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.constant_value import constant_value
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.checks import checked
 from weft.lib.linalg.base import LinearOperator
@@ -32,8 +32,11 @@ def size_of(x: Tensor, axis: int) -> Any:
     return array.shape(x)[axis] if known is None else known
 
 
-def _diagonal_checked(x: Tensor, diagonal: Tensor, validate: bool, positive: bool) -> Tensor:
+def _diagonal_checked(
+    x: Tensor, validate: bool, positive: bool, diagonal_of: Callable[[Tensor], Tensor] = lambda x: x
+) -> Tensor:
     def checks() -> list[Any]:
+        diagonal = diagonal_of(x)
         if positive:
             return [assert_positive(diagonal, message="diagonal part must be positive")]
         zero = array.zeros([], x.dtype)
@@ -77,7 +80,7 @@ def make_tril_scale(
         diagonal = diagonal if diag is None else diagonal + diag
         diagonal = diagonal if multiple is None else diagonal + multiple[..., None]
         tril = matrix_set_diag(tril, diagonal)
-        tril = _diagonal_checked(tril, matrix_diag_part(tril), validate_args, assert_positive)
+        tril = _diagonal_checked(tril, validate_args, assert_positive, matrix_diag_part)
         return lower_scale(tril, assert_positive)
 
 
@@ -94,7 +97,7 @@ def make_diag_scale(
         if diag is not None:
             diag = diag if multiple is None else diag + multiple[..., None]
             return LinearOperatorDiag(
-                _diagonal_checked(diag, diag, validate_args, assert_positive),
+                _diagonal_checked(diag, validate_args, assert_positive),
                 is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive,
             )  # fmt: skip
         if loc is None and shape_hint is None:
@@ -106,7 +109,7 @@ def make_diag_scale(
             return identity_scale(size, loc.dtype.base_dtype, validate_args)
         return LinearOperatorScaledIdentity(
             num_rows=size,
-            multiplier=_diagonal_checked(multiple, multiple, validate_args, assert_positive),
+            multiplier=_diagonal_checked(multiple, validate_args, assert_positive),
             is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive,
             assert_proper_shapes=validate_args,
         )  # fmt: skip
@@ -148,15 +151,21 @@ def shapes_of(loc: Tensor | None, scale: LinearOperator) -> tuple[Any, Any]:
 
 
 def _batch_of(loc: Tensor | None, scale: LinearOperator) -> Any:
+    batch = scale.batch_shape_tensor()
     known = scale.batch_shape
     if loc is not None:
-        known = array.broadcast_static_shape(known, loc.shape[:-1])
+        outer = loc.shape[:-1]
+        if outer.is_fully_defined():
+            others: Any = constant(np.array(outer.as_list(), np.int32), name="loc_batch_shape")
+        else:
+            others = array.shape(loc)[:-1]
+        known = array.broadcast_static_shape(known, outer)
     if known.is_fully_defined():
         return np.array(known.as_list(), np.int32)
-    batch = scale.batch_shape_tensor()
     if loc is None:
         return batch
-    return array.broadcast_dynamic_shape(batch, array.shape(loc)[:-1])
+    with name_scope("prefer_static_broadcast_shape", values=[batch, others]):
+        return array.broadcast_dynamic_shape(batch, others)
 
 
 def on_events(function: Callable[[Tensor], Tensor], x: Tensor, batch_rank: Any) -> Tensor:

@@ -6,7 +6,10 @@ of an event that is made of a batch of bases have their axes turned, so that the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
@@ -26,30 +29,60 @@ from weft.ops.control.check_shapes import assert_rank
 from weft.ops.math import math
 
 
+def _not(condition: Tensor) -> Tensor:
+    known = constant_value(condition)
+    return math.logical_not(condition) if known is None else constant(not known)
+
+
+def _both(first: Tensor, second: Tensor) -> Tensor:
+    known = [constant_value(each) for each in (first, second)]
+    if None in known and not any(each is not None and not each for each in known):
+        return math.logical_and(first, second)
+    return constant(all(known))
+
+
+def _all(*conditions: Tensor) -> Tensor:
+    known = [constant_value(each) for each in conditions]
+    if any(each is not None and not each for each in known) or None not in known:
+        return constant(None not in known and all(known))
+    return math.reduce_all(list(conditions))
+
+
+def _length(shape: Tensor) -> Tensor:
+    """How many axes a shape has."""
+    known = None if shape.dims is None else shape.dims[0]
+    return array.shape(shape)[0] if known is None else constant(known, dtypes.int32)
+
+
+def _is_zero(number: Tensor, zero: Tensor) -> Tensor:
+    known = constant_value(number)
+    return math.equal(number, zero) if known is None else constant(bool(known == 0))
+
+
 def _override(shape: Any, base_is_scalar: Tensor, validate: bool, name: str) -> Tensor:
     """A shape in which the base is repeated; nothing but single numbers can be."""
     shape = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)
     if shape.shape.ndims not in (None, 1):
         raise ValueError("shape override must be a vector")
-    known, scalar = constant_value(shape), constant_value(base_is_scalar)
+    of_numbers = _is_zero(_length(shape), constant(0))
+    known = constant_value(shape)
     if known is not None and known.size == 0:
         return shape
     if known is not None and (known <= 0).any():
         raise ValueError("shape override must have positive elements")
-    if known is not None and scalar is not None and not scalar:
+    wrong = _both(_not(base_is_scalar), _not(of_numbers))
+    if constant_value(wrong):
         raise ValueError("base distribution not scalar")
 
     def checks() -> list[Any]:
-        empty = math.equal(array.size(shape), 0)
-        fits = math.logical_or(empty, base_is_scalar)
         positive = "shape override must have positive elements"
         return [
             assert_rank(shape, 1, message="shape override must be a vector"),
             assert_positive(shape, message=positive),
-            assert_equal(fits, True, message="base distribution not scalar"),
+            assert_equal(wrong, False, message="base distribution not scalar"),
         ]
 
-    return checked(validate and (known is None or scalar is None), shape, checks)
+    return checked(validate and None in (known, constant_value(wrong)), shape, checks)
 
 
 class TransformedDistribution(Distribution):
@@ -63,13 +96,17 @@ class TransformedDistribution(Distribution):
     ) -> None:  # fmt: skip
         name = name or ("" if bijector is None else bijector.name) + distribution.name
         with name_scope(name, values=[event_shape, batch_shape]) as name:
+            zero = constant(0, dtypes.int32, name="zero")
+            self._nothing = constant([], dtypes.int32, name="empty")
             self._bijector = bijector or Identity(validate_args=validate_args)
             self._repeated_batch = _override(
                 batch_shape, distribution.is_scalar_batch(), validate_args, "batch_shape"
             )
+            self._is_batch_repeated = _not(_is_zero(_length(self._repeated_batch), zero))
             self._repeated_event = _override(
                 event_shape, distribution.is_scalar_event(), validate_args, "event_shape"
             )
+            self._is_event_repeated = _not(_is_zero(_length(self._repeated_event), zero))
             self._turned = self._axes_turned(distribution)
         self._distribution = distribution
         super().__init__(
@@ -80,14 +117,15 @@ class TransformedDistribution(Distribution):
 
     def _axes_turned(self, distribution: Distribution) -> Any:
         """How many axes are turned: the event's, if a batch of bases makes it up."""
-        rank = array.size(self._repeated_event)
-        alone = math.equal(array.size(self._repeated_batch), 0)
-        turns = math.logical_and(alone, math.logical_not(distribution.is_scalar_batch()))
-        count = where_v2(turns, rank, 0)
-        known = constant_value(count)
-        if known is None and constant_value(rank) == 0:
-            known = 0
-        return count if known is None else int(known)
+        alone, many = _not(self._is_batch_repeated), _not(distribution.is_scalar_batch())
+        turns = _all(self._is_event_repeated, alone, many)
+        rank = _length(self._repeated_event)
+        known = constant_value(turns)
+        count: Any = where_v2(turns, rank, 0) if known is None else rank if known else 0
+        self._turns, self._axes_count = turns, count
+        self._event_axes = math.range(count - rank, count)
+        value = constant_value(count) if isinstance(count, Tensor) else count
+        return count if value is None else int(value)
 
     @property
     def distribution(self) -> Distribution:
@@ -107,8 +145,9 @@ class TransformedDistribution(Distribution):
         return known is None or known.size != 0
 
     def _event_shape_tensor(self) -> Tensor:
-        repeated = math.not_equal(array.size(self._repeated_event), 0)
-        base = pick_vector(repeated, self._repeated_event, self.distribution.event_shape_tensor())
+        base = pick_vector(
+            self._is_event_repeated, self._repeated_event, self.distribution.event_shape_tensor()
+        )
         return self.bijector.forward_event_shape_tensor(base)
 
     def _event_shape(self) -> Any:
@@ -118,8 +157,9 @@ class TransformedDistribution(Distribution):
         return self.bijector.forward_event_shape(self.distribution.event_shape)
 
     def _batch_shape_tensor(self) -> Tensor:
-        repeated = math.not_equal(array.size(self._repeated_batch), 0)
-        return pick_vector(repeated, self._repeated_batch, self.distribution.batch_shape_tensor())
+        return pick_vector(
+            self._is_batch_repeated, self._repeated_batch, self.distribution.batch_shape_tensor()
+        )
 
     def _batch_shape(self) -> Any:
         if self._is_repeated(self._repeated_batch):
@@ -133,28 +173,33 @@ class TransformedDistribution(Distribution):
         known = static_rank_of(rank)
         return rank if known is None else known
 
-    def _rotated(self, x: Tensor, to_front: Any) -> Tensor:
-        """`x` with its last `to_front` axes first."""
+    def _rotated(self, x: Tensor, first: Callable[[Any], Any]) -> Tensor:
+        """`x` with the axes from the `first` one on before the others, if axes are turned."""
+        if isinstance(self._turned, int) and not self._turned:
+            return x
         rank = array.rank(x)
-        at = rank - to_front
-        return array.transpose(x, array.concat([math.range(at, rank), math.range(0, at)], 0))
+        at = first(rank)
+        return array.transpose(x, self._joined(math.range(at, rank), math.range(0, at)))
 
     # ---- samples and probabilities ---------------------------------------------------------------
 
     def _sample_n(self, n: Any, seed: int | None = None, **kwargs: Any) -> Tensor:
-        shape = [self._repeated_batch, self._repeated_event]
-        if isinstance(self._turned, int) and self._turned == 0:
-            given = self._drawn_shape([[n], *shape])
-            return self.distribution.sample(given, seed=seed, **self._base_kwargs(kwargs))
-        turns = math.greater(self._turned, 0)
-        front = pick_vector(turns, constant([], dtypes.int32), [n])
-        back = pick_vector(turns, [n], constant([], dtypes.int32))
-        given = self._drawn_shape([front, *shape, back])
-        x = self.distribution.sample(given, seed=seed, **self._base_kwargs(kwargs))
-        return self._rotated(x, array.rank(x) - self._turned)
+        nothing, turns = self._nothing, self._turns
+        shape = self._joined(
+            pick_vector(turns, nothing, [n]),
+            pick_vector(self._is_batch_repeated, self._repeated_batch, nothing),
+            pick_vector(self._is_event_repeated, self._repeated_event, nothing),
+            pick_vector(turns, [n], nothing),
+        )
+        x = self.distribution.sample(shape, seed=seed, **self._base_kwargs(kwargs))
+        return self._rotated(x, lambda rank: self._axes_count)
 
-    def _drawn_shape(self, parts: list[Any]) -> Tensor:
-        return array.concat([convert_to_tensor(part, dtypes.int32) for part in parts], 0)
+    def _joined(self, *parts: Any) -> Tensor:
+        """One vector, a constant if all of its parts are."""
+        known = [constant_value(convert_to_tensor(part, dtypes.int32)) for part in parts]
+        if any(each is None for each in known):
+            return array.concat(list(parts), 0)
+        return constant(np.concatenate(known).astype(np.int32))  # type: ignore[arg-type]
 
     def _base_kwargs(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         return kwargs.get("distribution_kwargs") or {}
@@ -176,13 +221,11 @@ class TransformedDistribution(Distribution):
 
     def _at_base(self, which: str, y: Any, x: Any, reduce: Any, kwargs: dict[str, Any]) -> Tensor:
         """prob or log_prob of the base at x, taken together over a repeated event."""
-        if not (isinstance(self._turned, int) and self._turned == 0):
-            x = self._rotated(x, self._turned)
+        x = self._rotated(x, lambda rank: rank - self._axes_count)
         found = getattr(self.distribution, which)(x, **self._base_kwargs(kwargs))
         if not self._is_repeated(self._repeated_event):
             return found
-        rank = array.size(self._repeated_event)
-        return reduce(found, math.range(self._turned - rank, self._turned))
+        return reduce(found, self._event_axes)
 
     def _with_shape(self, found: Tensor, y: Any) -> Tensor:
         rank = self._event_rank()

@@ -8,7 +8,7 @@ from weft.lib.contrib.kernel_methods.mappers import DenseKernelMapper
 from weft.lib.contrib.layers.dense_columns import _RealValuedColumn, real_valued_column
 from weft.lib.contrib.learn.canned import _Classifier
 from weft.lib.contrib.learn.head import multi_class_head
-from weft.lib.contrib.learn.models import linear_model_fn
+from weft.lib.contrib.learn.networks import linear_model_fn
 from weft.lib.platform import tf_logging as logging
 from weft.ops.array.join import concat
 

@@ -9,8 +9,8 @@ from weft.graph.graph import Graph
 from weft.lib.contrib import linear_optimizer as sdca
 from weft.lib.contrib.layers.feature_parsing import infer_real_valued_columns
 from weft.lib.contrib.learn import head as heads
-from weft.lib.contrib.learn import models
-from weft.lib.contrib.learn.estimator import Estimator, input_fn_of
+from weft.lib.contrib.learn import networks
+from weft.lib.contrib.learn.estimator import Estimator, input_of
 from weft.lib.contrib.learn.keys import PredictionKey
 from weft.lib.contrib.learn.metric_spec import MetricSpec
 from weft.lib.platform import tf_logging as logging
@@ -27,7 +27,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
     """A column of numbers for an array, or for each of several by name."""
-    return infer_real_valued_columns_from_input_fn(input_fn_of(x, None, None, None, False))
+    return infer_real_valued_columns_from_input_fn(input_of(x, None, None, None, False)[0])
 
 
 class _Canned(Estimator):
@@ -164,7 +164,7 @@ class DNNClassifier(_Classifier):
         embedding_lr_multipliers: Any = None, input_layer_min_slice_size: int | None = None,
         label_keys: Any = None,
     ) -> None:  # fmt: skip
-        model_fn = models.dnn_model_fn(
+        model_fn = networks.dnn_model_fn(
             _classes(n_classes, weight_column_name, enable_centered_bias, label_keys),
             hidden_units, tuple(feature_columns or ()), optimizer, activation_fn, dropout,
             gradient_clip_norm, embedding_lr_multipliers, input_layer_min_slice_size,
@@ -183,7 +183,7 @@ class DNNRegressor(_Regressor):
         label_dimension: int = 1, embedding_lr_multipliers: Any = None,
         input_layer_min_slice_size: int | None = None,
     ) -> None:  # fmt: skip
-        model_fn = models.dnn_model_fn(
+        model_fn = networks.dnn_model_fn(
             _numbers(label_dimension, weight_column_name, enable_centered_bias),
             hidden_units, tuple(feature_columns or ()), optimizer, activation_fn, dropout,
             gradient_clip_norm, embedding_lr_multipliers, input_layer_min_slice_size,
@@ -201,7 +201,7 @@ class DNNEstimator(Estimator):
         feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
         input_layer_min_slice_size: int | None = None,
     ) -> None:  # fmt: skip
-        model_fn = models.dnn_model_fn(
+        model_fn = networks.dnn_model_fn(
             head, hidden_units, tuple(feature_columns), optimizer, activation_fn, dropout,
             gradient_clip_norm, embedding_lr_multipliers, input_layer_min_slice_size,
         )  # fmt: skip
@@ -232,7 +232,7 @@ class LinearClassifier(_Classifier):
             assert n_classes == 2, "SDCA only applies to binary classification."
             model_fn = sdca.model_fn_of(head, columns, optimizer, "logistic_loss")
         else:
-            model_fn = models.linear_model_fn(
+            model_fn = networks.linear_model_fn(
                 head, columns, optimizer, gradient_clip_norm, _joint_weight
             )
         super().__init__(model_fn, model_dir, config, None, feature_engineering_fn)
@@ -261,7 +261,7 @@ class LinearRegressor(_Regressor):
             assert not _joint_weights, "_joint_weights is incompatible with SDCAOptimizer."
             model_fn = sdca.model_fn_of(head, columns, optimizer, "squared_loss")
         else:
-            model_fn = models.linear_model_fn(
+            model_fn = networks.linear_model_fn(
                 head, columns, optimizer, gradient_clip_norm, _joint_weights
             )
         super().__init__(model_fn, model_dir, config, None, feature_engineering_fn)
@@ -279,7 +279,7 @@ class LinearEstimator(Estimator):
         assert feature_columns
         if isinstance(optimizer, sdca.SDCAOptimizer):
             raise ValueError("LinearEstimator does not support SDCA optimizer.")
-        model_fn = models.linear_model_fn(
+        model_fn = networks.linear_model_fn(
             head, tuple(feature_columns), optimizer, gradient_clip_norm, _joint_weights
         )
         super().__init__(model_fn, model_dir, config, None, feature_engineering_fn)
@@ -300,7 +300,7 @@ class DNNLinearCombinedEstimator(Estimator):
         feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
         fix_global_step_increment_bug: bool = False, input_layer_partitioner: Any = None,
     ) -> None:  # fmt: skip
-        model_fn = models.combined_model_fn(
+        model_fn = networks.combined_model_fn(
             head, tuple(linear_feature_columns or ()), linear_optimizer, _joint_linear_weights,
             tuple(dnn_feature_columns or ()), dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
             dnn_dropout, gradient_clip_norm, embedding_lr_multipliers, None,
@@ -343,7 +343,7 @@ class DNNLinearCombinedClassifier(_Classifier):
         embedding_lr_multipliers: Any = None, input_layer_min_slice_size: int | None = None,
         label_keys: Any = None, fix_global_step_increment_bug: bool = False,
     ) -> None:  # fmt: skip
-        model_fn = models.combined_model_fn(
+        model_fn = networks.combined_model_fn(
             _classes(n_classes, weight_column_name, enable_centered_bias, label_keys),
             tuple(linear_feature_columns or ()), linear_optimizer, _joint_linear_weights,
             tuple(dnn_feature_columns or ()), dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
@@ -370,7 +370,7 @@ class DNNLinearCombinedRegressor(_Regressor):
         input_layer_min_slice_size: int | None = None,
         fix_global_step_increment_bug: bool = False,
     ) -> None:  # fmt: skip
-        model_fn = models.combined_model_fn(
+        model_fn = networks.combined_model_fn(
             _numbers(label_dimension, weight_column_name, enable_centered_bias),
             tuple(linear_feature_columns or ()), linear_optimizer, _joint_linear_weights,
             tuple(dnn_feature_columns or ()), dnn_optimizer, dnn_hidden_units, dnn_activation_fn,

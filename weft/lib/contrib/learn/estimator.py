@@ -11,33 +11,29 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.keys import GraphKeys
 from weft.graph.stacks import get_default_graph
+from weft.lib.contrib.learn.array_feeder import ArrayFeeder
 from weft.lib.contrib.learn.metric_spec import MetricSpec
 from weft.lib.contrib.learn.model_fn import ModelFnOps, as_pair
 from weft.lib.contrib.learn.monitors import replace_monitors_with_hooks
 from weft.lib.estimator import estimator as core
 from weft.lib.estimator.functions import accepted, fn_args
-from weft.lib.estimator.inputs import numpy_input_fn
 from weft.lib.estimator.receivers import ServingInputReceiver, TensorServingInputReceiver
 from weft.lib.estimator.spec import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
 from weft.lib.train.sessions.session_run_hook import SessionRunHook
 
 
-def input_fn_of(
+def input_of(
     x: Any, y: Any, input_fn: Any, batch_size: int | None, train: bool
-) -> Callable[..., Any]:
-    """An input function, as given or over arrays; in training those never end."""
+) -> tuple[Callable[..., Any], list[Any]]:
+    """An input function, as given or over arrays, and the hooks that it needs."""
     if input_fn is not None:
         if x is not None or y is not None:
             raise ValueError("Can not provide both input_fn and x or y.")
-        return input_fn
+        return input_fn, []
     if x is None:
         raise ValueError("Either x or input_fn must be provided.")
-    x = x if isinstance(x, dict) else np.asarray(x)
-    y = np.asarray(y) if y is not None and not isinstance(y, dict) else y
-    rows = len(next(iter(x.values())) if isinstance(x, dict) else x)
-    return numpy_input_fn(
-        x, y, batch_size or rows, None if train else 1, shuffle=train, queue_capacity=4 * rows
-    )
+    feeder = ArrayFeeder(x, y, batch_size, train)
+    return feeder.input_fn, [feeder]
 
 
 def _metric(
@@ -173,8 +169,9 @@ class Estimator(BaseEstimator):
         max_steps: int | None = None,
     ) -> Estimator:
         """Trains for `steps` more steps, or up to step `max_steps`."""
-        hooks = replace_monitors_with_hooks(monitors, self)
-        self._core.train(input_fn_of(x, y, input_fn, batch_size, True), hooks, steps, max_steps)
+        given, feeders = input_of(x, y, input_fn, batch_size, True)
+        hooks = [*replace_monitors_with_hooks(monitors, self), *feeders]
+        self._core.train(given, hooks, steps, max_steps)
         return self
 
     def partial_fit(
@@ -205,9 +202,10 @@ class Estimator(BaseEstimator):
     ) -> dict[str, Any]:
         """Metrics of the model, and those in `metrics`: MetricSpecs by name."""
         self._metrics = metrics
+        given, feeders = input_of(x, y, input_fn, batch_size, False)
         try:
             return self._core.evaluate(
-                input_fn_of(x, y, input_fn, batch_size, False), steps, hooks, checkpoint_path, name
+                given, steps, [*(hooks or []), *feeders], checkpoint_path, name
             )
         finally:
             self._metrics = None
@@ -222,14 +220,14 @@ class Estimator(BaseEstimator):
         iterate_batches: bool = False,
     ) -> Any:
         """Predictions, one after the other, or all at once as arrays."""
-        found = self._predictions(
-            input_fn_of(x, None, input_fn, batch_size, False), outputs, not iterate_batches
-        )
+        given, feeders = input_of(x, None, input_fn, batch_size, False)
+        found = self._predictions(given, outputs, not iterate_batches, feeders)
         return found if as_iterable else _joined(found)
 
-    def _predictions(self, input_fn: Any, keys: Any, single: bool = True) -> Any:
+    def _predictions(self, input_fn: Any, keys: Any, single: bool = True, feeders: Any = ()) -> Any:
+        hooks = feeders or [_OnceForConstants()]
         return self._core.predict(
-            input_fn, predict_keys=keys, hooks=[_OnceForConstants()], yield_single_examples=single
+            input_fn, predict_keys=keys, hooks=hooks, yield_single_examples=single
         )
 
     def get_variable_names(self) -> list[str]:
@@ -313,4 +311,7 @@ class SKCompat:
         )
 
     def predict(self, x: Any, batch_size: int = 128, outputs: Any = None) -> Any:
-        return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
+        """All predictions of the model, also where the Estimator's own `predict` chooses one."""
+        return Estimator.predict(
+            self._estimator, x, batch_size=batch_size, outputs=outputs, as_iterable=False
+        )

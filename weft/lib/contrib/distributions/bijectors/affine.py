@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.contrib.distributions.bijectors.base import Bijector
+from weft.lib.contrib.distributions.event_axes import EventAxes
 from weft.lib.contrib.distributions.scales import (
     low_rank_update,
     make_tril_scale,
@@ -40,6 +42,20 @@ class _Affine(Bijector):
     shift: Any
     scale: Any
 
+    _axes: EventAxes | None = None
+
+    def _name_axes(self) -> None:
+        """Once the scale is known."""
+        rank = _batch_rank(self.scale)
+        self._axes = EventAxes(rank) if isinstance(rank, int) else None
+
+    def _on_columns(self, function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        """A function of matrices [batch, event, n], of vectors."""
+        if self._axes is None or not self._axes.fits(x):
+            return on_events(function, x, _batch_rank(self.scale))
+        columns, samples = self._axes.as_columns(x)
+        return self._axes.as_samples(function(columns), samples)
+
     def _checks(self) -> list[Any]:
         try:
             return [self.scale.assert_non_singular()]
@@ -50,14 +66,14 @@ class _Affine(Bijector):
         y = x
         if self.scale is not None:
             with checking(self.validate_args, self._checks):
-                y = on_events(self.scale.matmul, y, _batch_rank(self.scale))
+                y = self._on_columns(self.scale.matmul, y)
         return y if self.shift is None else y + self.shift
 
     def _inverse(self, y: Any) -> Tensor:
         x = y if self.shift is None else y - self.shift
         if self.scale is None:
             return x
-        return on_events(self.scale.solve, x, _batch_rank(self.scale))
+        return self._on_columns(self.scale.solve, x)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
         if self.scale is None:
@@ -87,6 +103,7 @@ class AffineLinearOperator(_Affine):
                     raise ValueError("Scale matrix must be non-singular.")
                 self._graph_parents += scale.graph_parents
                 self._dtype = scale.dtype.base_dtype
+                self._name_axes()
             elif self.shift is not None:
                 self._dtype = self.shift.dtype.base_dtype
             self._graph_parents += [] if self.shift is None else [self.shift]
@@ -121,6 +138,7 @@ class Affine(_Affine):
                     scale_perturb_diag,
                 )  # fmt: skip
                 _same_kind(self.shift, self.scale)
+                self._name_axes()
             self._dtype = self.scale.dtype.base_dtype
 
     def _multiple(self, given: Any) -> Tensor:

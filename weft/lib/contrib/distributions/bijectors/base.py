@@ -244,7 +244,7 @@ class Bijector:
         if known.x is None:
             known.x = self._inverse(known.y, **kwargs)
         found = self._forward_log_det_jacobian(known.x, **kwargs)
-        return -self._summed(known.x, found, self.forward_min_event_ndims, event_ndims)
+        return self._summed(known.x, -found, self.forward_min_event_ndims, event_ndims)
 
     def _known_log_det(
         self, known: _Known, key: Any, event_ndims: Any, kwargs: dict[str, Any], forward: bool
