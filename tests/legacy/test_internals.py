@@ -124,6 +124,7 @@ ASKED = {
     "python.tools.saved_model_utils": "read_saved_model",
     "python.training.session_manager": "SessionManager _ready",
     "python.profiler.profile_context": "ProfileContext MAX_TRACED_STEPS",
+    "python.platform.tf_logging": "get_logger info TaskLevelStatusMessage",
     "contrib.rnn.python.ops.rnn_cell": "_Linear CFNCell NTMCell WeightNormLSTMCell",
     "python.ops.resources": "initialize_resources report_uninitialized_resources",
     "python.ops.weights_broadcast_ops": "broadcast_weights",

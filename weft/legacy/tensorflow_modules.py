@@ -301,7 +301,7 @@ python.platform
     tf.test: benchmark
     tf.resource_loader: resource_loader
     tf.sysconfig: sysconfig
-    tf.logging: tf_logging
+    tf.logging weft.lib.platform.tf_logging: tf_logging
 python.profiler
     tf.profiler: model_analyzer option_builder profiler tfprof_logger
     weft.lib.profiler.context: profile_context
