@@ -192,4 +192,6 @@ def test_cells_are_built_without_being_called() -> None:
     for kind in (rnn.GRUCell, rnn.IndRNNCell, rnn.IndyGRUCell, rnn.IndyLSTMCell):
         cell = kind(3)
         cell.build(tf.TensorShape([None, 4]))
-        assert {w.dtype.base_dtype for w in cell.weights} == {tf.float32} and cell.dtype == "float32"
+        assert {w.dtype.base_dtype for w in cell.weights} == {
+            tf.float32
+        } and cell.dtype == "float32"

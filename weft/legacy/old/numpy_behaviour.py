@@ -301,6 +301,19 @@ def _decorator(*_: Any, **__: Any) -> Callable[[Any], Any]:
     return lambda function: function
 
 
+class Tester:
+    """What ran a package's tests with nose: packages make one when they are imported."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def test(self, *_: Any, **__: Any) -> None:
+        """Needs nose, which is gone."""
+        raise ImportError("Need nose >= 1.0.0 for tests")
+
+    bench = test
+
+
 # `numpy.testing.decorators`
 slow = deprecate
 skipif = knownfailureif = setastest = _decorator

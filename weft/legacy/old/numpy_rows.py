@@ -107,7 +107,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "name",
         "gone since NumPy 1.25",
         "numpy.testing",
-        {"dec": _OWN, "run_module_suite": "unittest.main"},
+        {"dec": _OWN, "run_module_suite": "unittest.main", "Tester": f"{_OWN}.Tester"},
     ),
     ("name", "gone since NumPy 2.0", "numpy.linalg", {"linalg": "numpy.linalg"}),
     ("name", "gone since NumPy 2.0", "numpy.fft", {"fftpack": "numpy.fft"}),
