@@ -188,6 +188,7 @@ VALUES: list[tuple[str, Any]] = [
         (6, False, np.inf, 3),
     ),
     ("np.in1d([1, 5], [5]).tolist()", [False, True]),
+    ("np.linspace(0, 1, 7 / 2).tolist(), len(np.logspace(0, 1, num=2.0))", ([0.0, 0.5, 1.0], 2)),
     ("np.testing.dec.slow(abs)(-1)", 1),
     ("np.cast['int32'](2.7)", 2),
     ("np.asfarray([1]).dtype.name", "float64"),

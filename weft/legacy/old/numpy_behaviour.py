@@ -258,6 +258,23 @@ def _over_an_axis(name: str) -> Callable[..., Any]:
 amax, amin, max_, min_ = map(_over_an_axis, ("amax", "amin", "max", "min"))
 
 
+def _between(name: str) -> Callable[..., Any]:
+    """The function of NumPy, with a float for the number of points: its whole part."""
+    function = getattr(np, name)
+
+    @functools.wraps(function)
+    def call(start: Any, stop: Any, num: Any = 50, *args: Any, **options: Any) -> Any:
+        if isinstance(num, float | np.floating):
+            notices.tell_of(f"numpy.{name}", f"of {num} points", f"{int(num)} points")
+            num = int(num)
+        return function(start, stop, num, *args, **options)
+
+    return call
+
+
+linspace, logspace, geomspace = map(_between, ("linspace", "logspace", "geomspace"))
+
+
 def _as_list(name: str) -> Callable[..., Any]:
     """The function of NumPy, its results in a list, which programs may append to.
 

@@ -198,6 +198,12 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "changed",
+        "stricter since NumPy 1.18",
+        "numpy",
+        {name: f"{_OWN}.{name}" for name in ("linspace", "logspace", "geomspace")},
+    ),
+    (
+        "changed",
         "stricter since NumPy 1.12",
         "numpy",
         {name: f"{_OWN}.{name}" for name in ("amax", "amin")}
