@@ -126,6 +126,13 @@ ASKED = {
     "python.tools.saved_model_utils": "read_saved_model",
     "python.training.session_manager": "SessionManager _ready",
     "python.profiler.profile_context": "ProfileContext MAX_TRACED_STEPS",
+    "contrib.estimator.python.estimator.early_stopping": "_StopOnPredicateHook",
+    "python.framework.func_graph": "FuncGraph",
+    "python.ops.init_ops_v2": "Constant Ones TruncatedNormal Zeros glorot_normal",
+    "python.training.optimizer": "Optimizer _deduplicate_indexed_slices",
+    "python.util.deprecation_wrapper": "_PER_MODULE_WARNING_LIMIT",
+    "python.util.module_wrapper": "_PER_MODULE_WARNING_LIMIT",
+    "python.platform.tf_logging": "get_logger info TaskLevelStatusMessage",
     "contrib.rnn.python.ops.rnn_cell": "_Linear CFNCell NTMCell WeightNormLSTMCell",
     "python.ops.resources": "initialize_resources report_uninitialized_resources",
     "python.ops.weights_broadcast_ops": "broadcast_weights",
@@ -135,7 +142,8 @@ ASKED = {
     "core.protobuf.saved_model_pb2": "SavedModel",
     "python.distribute.values": "AggregatingVariable DistributedVariable",
     "python.keras.optimizer_v2.optimizer_v2": "OptimizerV2 learning_rate_schedule",
-    "python.keras.saving.hdf5_format": "load_optimizer_weights_from_hdf5_group",
+    "python.keras.saving.hdf5_format": "load_optimizer_weights_from_hdf5_group "
+    "load_attributes_from_hdf5_group",
     "python.keras.utils.generic_utils": "to_snake_case",
     "python.keras.utils.losses_utils": "ReductionV2",
     "python.ops.array_ops": "_SliceHelperVar",
@@ -696,3 +704,23 @@ def test_collective_ops() -> None:
         collective_ops.broadcast_send(x, [3], tf.float32, **keys)
     with pytest.raises(ValueError, match="Type of broadcast_send"):
         collective_ops.broadcast_send(x, [2], tf.int32, **keys)
+
+
+def test_branches_and_loops_as_functions_by_their_modules() -> None:
+    from weft.legacy.internals import flow
+
+    choice = flow.cond_v2(tf.placeholder_with_default(True, []), lambda: 1, lambda: 2)
+    last = flow.while_loop(lambda i: i < 5, lambda i: i + 2, [tf.constant(0)])
+    assert {choice.op.inputs[0].op.type, last[0].op.inputs[0].op.type} <= {
+        "If", "StatelessIf", "While", "StatelessWhile",
+    }  # fmt: skip
+    with tf.Session() as sess:
+        assert sess.run([choice, last]) == [1, [6]]
+
+
+def test_what_a_fetch_asks_for() -> None:
+    from weft.legacy.internals import flow
+
+    a, b = tf.constant(1, name="a"), tf.no_op(name="b")
+    handler = flow._FetchHandler(a.graph, {"x": [a, b], "y": a}, {})
+    assert handler.fetches() == [a] and handler.targets() == [b]

@@ -185,3 +185,13 @@ def test_names_of_operations_with_time() -> None:
     grid = tf.contrib.rnn.TimeFreqLSTMCell(3, feature_size=4, frequency_skip=2)
     output, state = grid(tf.ones([3, 8]), tf.ones([3, 18]))
     assert [output.op.name, state.op.name] == [f"time_freq_lstm_cell/concat_{i}" for i in (7, 6)]
+
+
+def test_cells_are_built_without_being_called() -> None:
+    rnn = tf.contrib.rnn
+    for kind in (rnn.GRUCell, rnn.IndRNNCell, rnn.IndyGRUCell, rnn.IndyLSTMCell):
+        cell = kind(3)
+        cell.build(tf.TensorShape([None, 4]))
+        assert {w.dtype.base_dtype for w in cell.weights} == {
+            tf.float32
+        } and cell.dtype == "float32"

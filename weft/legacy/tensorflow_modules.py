@@ -17,7 +17,7 @@ python: tf
     tf.test: _pywrap_util_port
     tf: pywrap_tensorflow_internal
 python.client
-    tf weft.client.session weft.client.fetches: session
+    tf weft.client.session weft.client.fetches weft.legacy.internals.flow: session
     weft.client.timeline: timeline
     weft.legacy.internals.device_lib: device_lib
     tf: client_lib
@@ -126,6 +126,7 @@ python.framework
     tf weft.graph.type_spec weft.legacy.internals.specs: tensor_spec type_spec
     tf weft.core.shapes: tensor_shape
     weft.ops.functions.defun: function
+    weft.ops.functions.func_graph: func_graph
     tf weft.core.device_name: device device_spec
     tf weft.graph.constant_value: tensor_util
     tf.errors: errors errors_impl
@@ -237,6 +238,8 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
         sparse_grad state_grad tensor_array_grad
     tf.image tf.io: image_ops image_ops_impl
     tf tf.initializers: init_ops initializers_ns
+    tf.compat.v2.initializers tf: init_ops_v2
+    weft.legacy.internals.flow: cond_v2 while_v2
     weft.ops.math.inplace tf raw: inplace_ops
     tf tf.io raw: io_ops
     tf tf.linalg: linalg_ops linalg_ops_impl
@@ -305,7 +308,7 @@ python.platform
     tf.test: benchmark
     tf.resource_loader: resource_loader
     tf.sysconfig: sysconfig
-    tf.logging: tf_logging
+    tf.logging weft.lib.platform.tf_logging: tf_logging
 python.profiler
     tf.profiler: model_analyzer option_builder profiler tfprof_logger
     weft.lib.profiler.context: profile_context
@@ -338,6 +341,7 @@ python.tools
 python.training
     weft.protos.checkpoint: checkpoint_state_pb2
     tf.train weft.lib.train.optimizers.moving_averages: moving_averages
+    tf.train weft.lib.train.optimizers.optimizer: optimizer
     tf.train weft.lib.train.checkpoint.management: checkpoint_management
     tf.train weft.lib.train.checkpoint.remap: checkpoint_ops
     tf.train weft.lib.train.checkpoint.inspection: checkpoint_utils
@@ -348,7 +352,7 @@ python.training
     tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
         basic_session_run_hooks coordinator ftrl gradient_descent input
         learning_rate_decay momentum
-        monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
+        monitored_session proximal_adagrad proximal_gradient_descent queue_runner
         queue_runner_impl rmsprop server_lib session_manager session_run_hook slot_creator
         summary_io supervisor sync_replicas_optimizer training training_util
     raw: training_ops gen_training_ops
@@ -367,6 +371,7 @@ python.util
     weft.legacy.internals.deprecation: deprecation
     weft.legacy.internals.function_utils: function_utils
     weft.legacy.internals.lazy_loader: lazy_loader
+    weft.legacy.internals.module_wrapper: deprecation_wrapper module_wrapper
     tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
     weft.legacy.internals.keras.serialization: serialization
     weft.legacy.internals.tf_contextlib: tf_contextlib
@@ -748,7 +753,8 @@ contrib.data.python.ops: tf.contrib.data
         unique writers
 contrib.estimator.python
 contrib.estimator.python.estimator: tf.contrib.estimator
-    tf.contrib.estimator: boosted_trees dnn_with_layer_annotations early_stopping export exporter
+    tf.contrib.estimator weft.lib.estimator.early_stopping: early_stopping
+    tf.contrib.estimator: boosted_trees dnn_with_layer_annotations export exporter
         extenders head hooks logit_fns multi_head replicate_model_fn rnn saved_model_estimator
 contrib.feature_column.python
 contrib.feature_column.python.feature_column

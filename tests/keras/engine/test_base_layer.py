@@ -310,3 +310,56 @@ def test_variables_appended_to_a_list_are_weights() -> None:
     model.build((None, 2))
     assert len(model.trainable_weights) == 2 and len(model.non_trainable_weights) == 1
     np.testing.assert_array_equal(model.predict(np.zeros((1, 2))), [[4, 4]])
+
+
+class Inside(Layer):
+    """Has layers of `tf.layers` in each place where there can be one."""
+
+    def __init__(self, make: Any) -> None:
+        super().__init__()
+        self.make = make
+        self.alone, self.listed, self.paired, self.later = make(), [[make()]], (make(),), []
+        self.named = {"a": make()}
+
+    def build(self, input_shape):
+        self.later.append(self.make())
+
+    def call(self, inputs):
+        layers = self.alone, self.listed[0][0], self.named["a"], self.later[0], self.paired[0]
+        return [layer(inputs) for layer in layers]
+
+
+def test_layers_of_tf_layers_in_a_layer_make_resource_variables() -> None:
+    layer = Inside(lambda: tf.layers.Dense(1, use_bias=False))
+    layer(tf.ones([1, 2]))
+    types = [variable.op.type for variable in tf.global_variables()]
+    assert types == ["VarHandleOp"] * 4 + ["VariableV2"]
+    tf.layers.dense(tf.ones([1, 2]), 1, use_bias=False)
+    assert tf.global_variables()[-1].op.type == "VariableV2"
+
+
+def test_a_cell_of_a_layer_is_trained_by_an_optimizer_of_keras() -> None:
+    class Last(Layer):
+        def build(self, input_shape):
+            self.cell = tf.nn.rnn_cell.GRUCell(3)
+            super().build(input_shape)
+
+        def call(self, inputs):
+            return tf.nn.dynamic_rnn(self.cell, inputs, dtype=tf.float32)[1]
+
+    model = keras.Sequential([Last(input_shape=(4, 2)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    before = model.get_weights()
+    model.fit(np.ones((8, 4, 2), "f"), np.ones((8, 1), "f"), verbose=0)
+    assert all(np.any(old != new) for old, new in zip(before, model.get_weights(), strict=True))
+
+
+def test_layers_in_tuples_are_nobodys_but_variables_in_them_are_the_layers() -> None:
+    layer = Layer()
+    layer.pair = tf.Variable(1.0, name="a"), keras.layers.Dense(1)
+    layer.listed = [(tf.Variable(1.0, name="b"), keras.layers.Dense(1))]
+    layer.later = []
+    layer.later.append((tf.Variable(1.0, name="c"),))
+    for dense in layer.pair[1], layer.listed[0][1]:
+        dense(tf.ones([1, 2]))
+    assert names(layer.weights) == ["a:0", "b:0"] and layer._layers == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,9 +111,69 @@ def test_a_dense_table_shows_its_buckets() -> None:
         sess.run(table.insert([1, 2], [10, 20]))
         sess.run(table.erase(tf.constant([1], tf.int64)))
         keys, values = sess.run(table.export())
-        assert sorted(zip(keys, values, strict=True)) == [(2, 20), (100, 0), (100, 0), (200, 10)]
+        assert keys.shape == values.shape == (4, 1)
+        pairs = zip(keys[:, 0], values[:, 0], strict=True)
+        assert sorted(pairs) == [(2, 20), (100, 0), (100, 0), (200, 10)]
         with pytest.raises(tf.errors.InvalidArgumentError, match="empty_key"):
             sess.run(table.insert([100], [1]))
+
+
+@pytest.mark.parametrize(("default", "empty"), [(0, -1), ([0, 0], -1), (0, [-1, -1])])
+def test_dense_tables_are_saved_as_matrices(tmp_path: Path, default: Any, empty: Any) -> None:
+    table = lookup.MutableDenseHashTable(
+        tf.int64, tf.int64, default, empty, np.add(empty, -1), initial_num_buckets=8, name="t"
+    )
+    keys = tf.constant(np.multiply.outer([1, 2], np.ones_like(empty)), tf.int64)
+    values = np.multiply.outer([3, 4], np.ones_like(default))
+    saver = tf.train.Saver()
+    exported = table.export()
+    with tf.Session() as sess:
+        sess.run(table.insert(keys, values))
+        path = saver.save(sess, str(tmp_path / "tables"))
+        widths = [array.shape[1] for array in sess.run(exported)]
+    assert exported[0].shape.as_list() == [None] and widths == [np.size(empty), np.size(default)]
+    found = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+    assert found == {"t-keys": [8, widths[0]], "t-values": [8, widths[1]]}
+    with tf.Session() as sess:
+        saver.restore(sess, path)
+        assert sess.run(table.lookup(keys)).tolist() == values.tolist()
+
+
+def test_exported_keys_can_be_inserted_again() -> None:
+    given = {"empty_key": -1, "deleted_key": -2, "initial_num_buckets": 8}
+    first = lookup.MutableDenseHashTable(tf.int64, tf.int64, [-1, -1], **given)
+    second = lookup.MutableDenseHashTable(tf.int64, tf.int64, 0, **given)
+    with tf.Session() as sess:
+        sess.run(first.insert([5, 6], [[1, 2], [3, 4]]))
+        keys = first.export()[0]
+        keys = tf.gather(keys, tf.where(tf.not_equal(keys, -1))[:, 0])
+        count = tf.expand_dims(tf.range(1, tf.size(keys, out_type=tf.int64) + 1), 1)
+        sess.run(second.insert(keys, count))
+        assert sorted(sess.run(second.lookup([5, 6, 7]))) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("keys", "empty", "message"),
+    [
+        ([1, 2], [0], r"Input key shape \[2\] must end with the table's key shape \[1\]"),
+        ([1, 1], [0, 0], r"Expected key shape \[2,2\] got \[2\]"),
+        ([[1, 2], [3, 4]], 0, r"Expected key shape \[2\] got \[2,2\]"),
+    ],
+)
+def test_keys_of_another_shape(keys: Any, empty: Any, message: str) -> None:
+    table = lookup.MutableDenseHashTable(tf.int64, tf.int64, 0, empty, np.add(empty, -1))
+    given = tf.placeholder_with_default(tf.constant(keys, tf.int64), None)
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(table.lookup(given))
+
+
+def test_the_constants_of_tables_are_named_as_in_tensorflow() -> None:
+    lookup.MutableDenseHashTable(tf.int64, tf.int64, 0, -1, -2, checkpoint=False)
+    lookup.MutableHashTable(tf.int64, tf.int64, 0, checkpoint=False)
+    assert [op.name for op in tf.get_default_graph().get_operations()] == [
+        *("default_value", "empty_key", "deleted_key", "MutableDenseHashTable"),
+        *("Const", "MutableHashTable"),
+    ]
 
 
 def test_older_graphs_hold_references_to_tables() -> None:

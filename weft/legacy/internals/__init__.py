@@ -45,6 +45,12 @@ class build_info:
     cuda_version_number = cudnn_version_number = ""
 
 
+class module_wrapper:
+    """What announces names that are deprecated: how often, programs set; weft announces none."""
+
+    _PER_MODULE_WARNING_LIMIT = 1
+
+
 class _GradientRegistry:
     """The gradients by name: guided backpropagation asks whether its own is there already."""
 

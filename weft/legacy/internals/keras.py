@@ -8,12 +8,15 @@ import weft as tf
 from weft.legacy.internals.graphs import CompositeTensor
 from weft.lib.keras.engine.network_saving import json_value
 from weft.lib.keras.optimizers import schedules
-from weft.lib.keras.saving.hdf5 import load_values
+from weft.lib.keras.saving.hdf5 import load_attributes, load_values, save_attributes
 
 _declared: list[type] = []
 
 
 class hdf5_format:
+    load_attributes_from_hdf5_group = staticmethod(load_attributes)
+    save_attributes_to_hdf5_group = staticmethod(save_attributes)
+
     @staticmethod
     def load_optimizer_weights_from_hdf5_group(hdf5_group: Any) -> list[Any]:
         """The values of the optimizer's variables in the file of a model."""

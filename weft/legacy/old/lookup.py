@@ -134,6 +134,13 @@ def import_from(module: str, name: str) -> Any:
         return _submodule(holder, module, name)
 
 
+def import_all(space: dict[str, Any], module: str) -> None:
+    """`from module import *`, of a module that may be gone."""
+    holder = import_module(module)
+    public = [name for name in vars(holder) if not name.startswith("_")]
+    space.update({name: getattr(holder, name) for name in getattr(holder, "__all__", public)})
+
+
 def _submodule(holder: Any, module: str, name: str) -> Any:
     try:
         return importlib.import_module(f"{module}.{name}")

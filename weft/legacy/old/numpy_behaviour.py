@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft.legacy.old import notices
+from weft.legacy.old.unequal_rows import JOINING, of_objects, of_rows
 
 NEGATIVE_INFINITY = -np.inf
 ZERO, NEGATIVE_ZERO = 0.0, -0.0
@@ -176,18 +177,9 @@ def _lenient(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             if dtype is not None or "inhomogeneous" not in str(error):
                 raise
             notices.tell_of(name, "of rows of unequal length", "dtype=object")
-            return _of_objects(function, object, args, options)
+            return of_objects(function, object, args, options)
 
     return call
-
-
-def _of_objects(function: Callable[..., Any], rows: Any, args: Any, options: Any) -> Any:
-    try:
-        return function(rows, np.object_, *args, **options)
-    except ValueError:  # arrays that agree in their first sizes but not in the others
-        found = np.empty(len(rows), object)
-        found[:] = list(rows)
-        return found
 
 
 _array = _lenient(np.array, "numpy.array")
@@ -221,17 +213,20 @@ def fromstring(
     return np.frombuffer(data, dtype, count).copy()
 
 
+_sum = of_rows(np.sum, "numpy.sum")
+
+
 def sum_(values: Any, *args: Any, **options: Any) -> Any:
     """`np.sum`, also of a generator: Python's sum."""
     if isinstance(values, Iterator) and not args and not options:
         notices.tell_of("numpy.sum", "of a generator", "sum")
         return sum(values)
-    return np.sum(values, *args, **options)
+    return _sum(values, *args, **options)
 
 
 def _of_iterators(name: str) -> Callable[..., Any]:
     """The function of NumPy, also of an iterator in place of a list."""
-    function = getattr(np, name)
+    function = of_rows(getattr(np, name), f"numpy.{name}")
 
     @functools.wraps(function)
     def call(arrays: Any, *args: Any, **options: Any) -> Any:
@@ -243,14 +238,12 @@ def _of_iterators(name: str) -> Callable[..., Any]:
     return call
 
 
-vstack, hstack, dstack, column_stack, stack, concatenate = map(
-    _of_iterators, ("vstack", "hstack", "dstack", "column_stack", "stack", "concatenate")
-)
+vstack, hstack, dstack, column_stack, stack, concatenate = map(_of_iterators, JOINING)
 
 
 def _over_an_axis(name: str) -> Callable[..., Any]:
     """The function of NumPy, with the axis of `np.min(0.1, 0.5)`: the whole part of a number."""
-    function = getattr(np, name)
+    function = of_rows(getattr(np, name), f"numpy.{name}")
 
     @functools.wraps(function)
     def call(values: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
@@ -265,12 +258,29 @@ def _over_an_axis(name: str) -> Callable[..., Any]:
 amax, amin, max_, min_ = map(_over_an_axis, ("amax", "amin", "max", "min"))
 
 
+def _between(name: str) -> Callable[..., Any]:
+    """The function of NumPy, with a float for the number of points: its whole part."""
+    function = getattr(np, name)
+
+    @functools.wraps(function)
+    def call(start: Any, stop: Any, num: Any = 50, *args: Any, **options: Any) -> Any:
+        if isinstance(num, float | np.floating):
+            notices.tell_of(f"numpy.{name}", f"of {num} points", f"{int(num)} points")
+            num = int(num)
+        return function(start, stop, num, *args, **options)
+
+    return call
+
+
+linspace, logspace, geomspace = map(_between, ("linspace", "logspace", "geomspace"))
+
+
 def _as_list(name: str) -> Callable[..., Any]:
     """The function of NumPy, its results in a list, which programs may append to.
 
     Most only take them out of it, so that there is nothing to tell.
     """
-    function = getattr(np, name)
+    function = of_rows(getattr(np, name), f"numpy.{name}")
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
@@ -300,12 +310,25 @@ def _renamed(function: Callable[..., Any], name: str, old: str, new: str) -> Cal
 
 histogram = _renamed(np.histogram, "numpy.histogram", "normed", "density")
 unravel_index = _renamed(np.unravel_index, "numpy.unravel_index", "dims", "shape")
-reshape = _renamed(np.reshape, "numpy.reshape", "newshape", "shape")
+reshape = _renamed(of_rows(np.reshape, "numpy.reshape"), "numpy.reshape", "newshape", "shape")
 
 
 def _decorator(*_: Any, **__: Any) -> Callable[[Any], Any]:
     """A decorator of tests that leaves them as they are."""
     return lambda function: function
+
+
+class Tester:
+    """What ran a package's tests with nose: packages make one when they are imported."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def test(self, *_: Any, **__: Any) -> None:
+        """Needs nose, which is gone."""
+        raise ImportError("Need nose >= 1.0.0 for tests")
+
+    bench = test
 
 
 # `numpy.testing.decorators`
@@ -314,10 +337,3 @@ skipif = knownfailureif = setastest = _decorator
 # `numpy.core.umath_tests`
 inner1d = functools.partial(np.einsum, "...i,...i->...")
 matrix_multiply = np.matmul
-# `numpy.compat`
-long, basestring, unicode = int, str, str
-
-
-def asunicode(text: Any) -> str:
-    """Text of bytes."""
-    return asstr(text)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from weft.legacy.old.unequal_rows import FUNCTIONS
+
 _OWN = "weft.legacy.old.numpy_behaviour"
+_UNEQUAL = "weft.legacy.old.unequal_rows"
 
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     (
@@ -100,6 +103,12 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "numpy.lib",
         {name: f"numpy.{name}" for name in ("pad", "r_", "c_", "isscalar", "interp", "nan_to_num")},
     ),
+    (
+        "name",
+        "gone since NumPy 1.25",
+        "numpy.testing",
+        {"dec": _OWN, "run_module_suite": "unittest.main", "Tester": f"{_OWN}.Tester"},
+    ),
     ("name", "gone since NumPy 2.0", "numpy.linalg", {"linalg": "numpy.linalg"}),
     ("name", "gone since NumPy 2.0", "numpy.fft", {"fftpack": "numpy.fft"}),
     (
@@ -117,7 +126,8 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "numpy.testing.utils": "numpy.testing",
             "numpy.linalg.linalg": "numpy.linalg",
             "numpy.fft.fftpack": "numpy.fft",
-            "numpy.compat": f"{_OWN}",
+            "numpy.compat": "weft.legacy.old.modules.numpy_compat",
+            "numpy.compat.py3k": "weft.legacy.old.modules.numpy_compat",
             "numpy.core.umath_tests": f"{_OWN}",
             "numpy.lib.function_base": "numpy",
             "numpy.lib.arraysetops": "numpy",
@@ -188,6 +198,12 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "changed",
+        "stricter since NumPy 1.18",
+        "numpy",
+        {name: f"{_OWN}.{name}" for name in ("linspace", "logspace", "geomspace")},
+    ),
+    (
+        "changed",
         "stricter since NumPy 1.12",
         "numpy",
         {name: f"{_OWN}.{name}" for name in ("amax", "amin")}
@@ -201,5 +217,17 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             name: f"{_OWN}.{name}"
             for name in ("vstack", "hstack", "dstack", "column_stack", "stack", "concatenate")
         },
+    ),
+    (
+        "changed",
+        "stricter since NumPy 1.24",
+        "numpy",
+        {name: f"{_UNEQUAL}.{name}" for name in ("array_equal", *FUNCTIONS)},
+    ),
+    (
+        "changed",
+        "stricter since NumPy 1.24",
+        "numpy.random",
+        {name: f"{_UNEQUAL}.{name}" for name in ("choice", "permutation")},
     ),
 ]

@@ -390,12 +390,16 @@ class Rewriter(ast.NodeTransformer):
 
     def _with_old_names(self, node: ast.ImportFrom, module: str) -> list[ast.stmt]:
         """`from numpy import *`, and of the old names those that the file uses."""
+        imported: ast.stmt = node
+        if module in table.MODULES:
+            space = ast.Call(ast.Name("globals", ast.Load()), [], [])
+            imported = self._replaced(ast.Expr(call("import_all", space, module)), node)
         names = self.imported.used - self.imported.bound - set(dir(builtins))
         old = sorted(name for name in names if (module, name) in table.NAMES)
         statements: list[ast.stmt] = [
             self._bind(name, call("import_from", module, name), node) for name in old
         ]
-        return [node, *statements]
+        return [imported, *statements]
 
     def _is_old_import(self, module: str, name: str) -> bool:
         full = f"{module}.{name}"

@@ -155,7 +155,7 @@ class GRUCell(_UnitCell):
     def build(self, input_shape: Any) -> None:
         rows = self._checked_depth(input_shape) + self._num_units
         # Gates start open: the state is kept until the cell learns otherwise.
-        ones = constant_initializer(1.0, dtype=self.dtype)
+        ones = constant_initializer(1.0, dtype=self.dtype or dtypes.float32)
         self._gate_kernel, self._gate_bias = self._pair("gates", rows, 2 * self._num_units, ones)
         self._candidate_kernel, self._candidate_bias = self._pair(
             "candidate", rows, self._num_units, None

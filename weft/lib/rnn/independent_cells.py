@@ -40,7 +40,7 @@ class _IndependentCell(_UnitCell):
     def _add_gates(self, depth: int, count: int, scope: str, kernel: str, bias: Any) -> Any:
         """(kernel, recurrent vector, bias) for `count` gates."""
         columns = count * self._num_units
-        start = random_uniform_initializer(minval=-1, maxval=1, dtype=self.dtype)
+        start = random_uniform_initializer(minval=-1, maxval=1, dtype=self.dtype or dtypes.float32)
         own = self._bias_initializer
         return (
             self.add_variable(
@@ -75,7 +75,7 @@ class IndRNNCell(_IndependentCell):
 
     def build(self, inputs_shape: Any) -> None:
         depth = self._checked_depth(inputs_shape)
-        zeros = zeros_initializer(dtype=self.dtype)
+        zeros = zeros_initializer(dtype=self.dtype or dtypes.float32)
         self._weights_now = self._add_gates(depth, 1, "", f"{KERNEL}_w", zeros)
         self.built = True
 
@@ -89,8 +89,8 @@ class IndyGRUCell(_IndependentCell):
 
     def build(self, inputs_shape: Any) -> None:
         depth = self._checked_depth(inputs_shape)
-        ones = constant_initializer(1.0, dtype=self.dtype)
-        zeros = zeros_initializer(dtype=self.dtype)
+        ones = constant_initializer(1.0, dtype=self.dtype or dtypes.float32)
+        zeros = zeros_initializer(dtype=self.dtype or dtypes.float32)
         self._gate_weights = self._add_gates(depth, 2, "gates/", f"{KERNEL}_w", ones)
         self._candidate_weights = self._add_gates(depth, 1, "candidate/", KERNEL, zeros)
         self.built = True
@@ -128,7 +128,7 @@ class IndyLSTMCell(_IndependentCell):
 
     def build(self, inputs_shape: Any) -> None:
         depth = self._checked_depth(inputs_shape)
-        zeros = zeros_initializer(dtype=self.dtype)
+        zeros = zeros_initializer(dtype=self.dtype or dtypes.float32)
         self._weights_now = self._add_gates(depth, 4, "", f"{KERNEL}_w", zeros)
         self.built = True
 

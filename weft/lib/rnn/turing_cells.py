@@ -112,13 +112,13 @@ class NTMCell(LayerRNNCell):
         self._init_address_weights = self._add_rows(
             "initial_address_weights", self.num_heads, self.memory_size
         )
-        start = constant_initializer(1e-6, dtype=self.dtype)
+        start = constant_initializer(1e-6, dtype=self.dtype or dtypes.float32)
         self._M = self.add_variable("memory", shape=[self.memory_size, width], initializer=start)
         self.built = True
 
     def _add_affine(self, name: str, rows: int, columns: int) -> tuple[Any, Any]:
         start = truncated_normal_initializer(stddev=1.0 / math.sqrt(rows), dtype=dtypes.float32)
-        zeros = constant_initializer(0.0, dtype=self.dtype)
+        zeros = constant_initializer(0.0, dtype=self.dtype or dtypes.float32)
         return (
             self.add_variable(f"{name}_kernel", shape=[rows, columns], initializer=start),
             self.add_variable(f"{name}_bias", shape=[columns], initializer=zeros),

@@ -175,7 +175,10 @@ def _exported_dims(c: ShapeContext) -> list[Dims]:
     known = _shapes_of_table(c)
     if known is None:
         return [None, None]
-    return [s.concat((None,), part) for part in known]
+    keys, values = known
+    # A dense table's keys are said to be a vector, whatever a key is.
+    is_dense = c.op.inputs[0].op.type == "MutableDenseHashTableV2"
+    return [s.concat((None,), () if is_dense else keys), s.concat((None,), values)]
 
 
 @_access(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -221,8 +222,13 @@ class DenseTable(MutableTable):
 
     def _keys(self, keys: Any) -> list[Any]:
         shape = np.shape(as_array(keys))
-        if len(shape) > 1 + len(self.key_shape):
-            wanted = (*shape[:1], *self.key_shape)
+        if shape[len(shape) - len(self.key_shape) :] != self.key_shape:
+            raise invalid(
+                f"Input key shape {s.show(shape)} must end with the table's key shape"
+                f" {s.show(self.key_shape)}"
+            )
+        wanted = (*shape[:1], *self.key_shape)
+        if math.prod(shape) != math.prod(wanted):
             raise invalid(f"Expected key shape {s.show(wanted)} got {s.show(shape)}")
         found = super()._keys(keys)
         for reserved, what in ((self.empty, "empty_key"), (self.deleted, "deleted_key")):
@@ -249,10 +255,14 @@ class DenseTable(MutableTable):
             blank = np.zeros(self.value_shape, self.value_dtype.np_storage)
             filler = b"" if self.value_dtype in (dtypes.string, dtypes.variant) else blank
             values = [*self.entries.values(), *graves, *([filler] * unused)]
-        return [self._array(keys, (len(keys),), True), self._array(values, (len(keys),))]
+        # Both are matrices, even where a key or a value is a scalar.
+        arrays = self._array(keys, (len(keys),), True), self._array(values, (len(keys),))
+        return [array.reshape((len(keys), -1)) for array in arrays]
 
     def replace(self, keys: Any, values: Any) -> None:
-        self._check_values(keys, values)
+        count = len(as_array(keys))
+        keys = as_array(keys).reshape((count, *self.key_shape))
+        values = as_array(values).reshape((count, *self.value_shape))
         pairs = zip(super()._keys(keys), self._values(values), strict=True)
         kept = {key: value for key, value in pairs if key not in (self.empty, self.deleted)}
         with self.lock:

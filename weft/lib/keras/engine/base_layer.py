@@ -35,7 +35,11 @@ from weft.lib.keras.engine.layer_nodes import LayerNodes, mask_of
 from weft.lib.keras.engine.layer_shapes import LayerShapes
 from weft.lib.keras.engine.layer_weights import LayerWeights
 from weft.lib.keras.engine.naming import to_snake_case
-from weft.lib.keras.engine.tracking import Tracking, no_automatic_dependency_tracking
+from weft.lib.keras.engine.tracking import (
+    Tracking,
+    give_resources,
+    no_automatic_dependency_tracking,
+)
 from weft.lib.platform.module import Module
 from weft.ops.array import placeholders as array_pass
 from weft.ops.state.partitioned_variable import PartitionedVariable
@@ -254,6 +258,7 @@ class Layer(
         self._infer_dtype(nest.flatten(inputs))
         if not hasattr(self.build, "_is_default"):
             self.build(_shapes_of(inputs))
+        give_resources(self._layers)
         self.built = True
 
     def _record_call(

@@ -71,8 +71,9 @@ class Tracking(Tracks):
             self._forget(name)
             if has_weights(value) or isinstance(value, (list, tuple, dict)):
                 self.__dict__.setdefault("_tracked", {})[name] = True
-            for variable in _variables_in(value):
+            for variable in _variables_in(value, list | tuple):
                 self._own_variable(variable)
+            give_resources(_layers_in(value))
         try:
             object.__setattr__(self, name, value)
         except AttributeError:
@@ -114,7 +115,7 @@ class Tracking(Tracks):
     def _own_what_was_appended(self) -> None:
         """Variables that collections got after they were assigned are the layer's, too."""
         for name in self.__dict__.get("_tracked", ()):
-            for variable in _variables_in(self.__dict__[name]):
+            for variable in _variables_in(self.__dict__[name], list):
                 self._own_variable(variable)
 
     @property
@@ -137,9 +138,10 @@ class Tracking(Tracks):
 
 
 def _layers_in(value: Any) -> Iterator[Any]:
+    """The layers in lists and dictionaries; those in a tuple are nobody's."""
     if has_weights(value):
         yield value
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, list):
         for each in value:
             yield from _layers_in(each)
     elif isinstance(value, dict):
@@ -147,14 +149,22 @@ def _layers_in(value: Any) -> Iterator[Any]:
             yield from _layers_in(each)
 
 
-def _variables_in(value: Any) -> Iterator[Variable]:
+def give_resources(layers: Iterable[Any]) -> None:
+    """Layers of `tf.layers` that are another's make resource variables."""
+    for layer in layers:
+        if hasattr(layer, "_use_resource_variables"):
+            layer._use_resource_variables = True
+
+
+def _variables_in(value: Any, sequences: Any) -> Iterator[Variable]:
+    """The variables in dictionaries and `sequences`, a type or several."""
     if isinstance(value, Variable):
         # What assigning gave is the variable again.
         if not isinstance(value, UpdatedVariable):
             yield value
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, sequences):
         for each in value:
-            yield from _variables_in(each)
+            yield from _variables_in(each, sequences)
     elif isinstance(value, dict):
         for each in value.values():
-            yield from _variables_in(each)
+            yield from _variables_in(each, sequences)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, add_to_collection, colocate_with, name_scope
 from weft.graph.op_def import raw
@@ -30,11 +29,15 @@ class TableSaveable(SaveableObject):
 class _MutableTable(LookupInterface):
     """The base of the tables that change. `_create_resource` makes the table's node."""
 
+    _default_label: str | None = None
+
     def __init__(
         self, key_dtype: Any, value_dtype: Any, default_value: Any, name: str, checkpoint: bool
     ) -> None:
         super().__init__(key_dtype, value_dtype)
-        self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        self._default_value = convert_to_tensor(
+            default_value, dtype=self._value_dtype, name=self._default_label
+        )
         self._name, self._checkpoint = name, checkpoint
         self._resource_handle = self._create_resource()
         self._table_name = self._resource_handle.op.name.split("/")[-1]
@@ -113,6 +116,8 @@ class MutableHashTable(_MutableTable):
 class DenseHashTable(_MutableTable):
     """Keys to scalars or vectors, with two keys set apart: `empty_key` and `deleted_key`."""
 
+    _default_label = "default_value"
+
     def __init__(
         self,
         key_dtype: Any,
@@ -124,16 +129,16 @@ class DenseHashTable(_MutableTable):
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
     ) -> None:
-        kind, made = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
-        default_value = convert_to_tensor(default_value, made, name="default_value")
-        self._empty_key = convert_to_tensor(empty_key, dtype=kind, name="empty_key")
-        self._deleted_key = convert_to_tensor(deleted_key, dtype=kind, name="deleted_key")
+        self._empty_key, self._deleted_key = empty_key, deleted_key
         self._buckets = (
             {} if initial_num_buckets is None else {"initial_num_buckets": initial_num_buckets}
         )
         super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
 
     def _create_resource(self) -> Tensor:
+        kind = self._key_dtype
+        self._empty_key = convert_to_tensor(self._empty_key, dtype=kind, name="empty_key")
+        self._deleted_key = convert_to_tensor(self._deleted_key, dtype=kind, name="deleted_key")
         return raw.MutableDenseHashTableV2(
             self._empty_key, self._deleted_key, use_node_name_sharing=self._checkpoint,
             value_dtype=self._value_dtype, value_shape=self._default_value.shape,

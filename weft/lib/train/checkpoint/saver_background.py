@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.client.feeds import fits
 from weft.core.errors import FailedPreconditionError
 from weft.graph.graph import Tensor
 from weft.graph.operation import Operation
@@ -75,7 +76,8 @@ def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
     """The values that a save is to write, as of this moment: arrays no step changes, not copies.
 
     Empty when some variable has no value: the save itself then says which; and when variables are
-    in other processes, which write them.
+    in other processes, which write them. What a table gives in another shape than it says cannot
+    be fed, and is read by the save.
     """
     if not hasattr(sess._runner, "store"):
         return {}
@@ -93,4 +95,10 @@ def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
             arrays = [v.read() if isinstance(v, Variable) else np.asarray(v) for v in values]
     except FailedPreconditionError:
         return {}
-    return dict(zip(tensors, arrays, strict=True))
+    found = dict(zip(tensors, arrays, strict=True))
+    odd = {
+        tensor.op
+        for tensor, array in found.items()
+        if tensor.dims is not None and not fits(tensor.dims, array.shape)
+    }
+    return {tensor: array for tensor, array in found.items() if tensor.op not in odd}
