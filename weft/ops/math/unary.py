@@ -295,7 +295,7 @@ tanh_grad = _of_output("TanhGrad", lambda xp, y, dy: dy * (literal(y, 1) - y * y
 
 
 def _zero_for_zero(kernel: Kernel) -> Kernel:
-    """As `kernel`, but 0 where `dy` is: what is looked at nowhere has no gradient, however steep."""
+    """As `kernel`, but 0 where `dy` is, however steep it is there."""
 
     def masked(xp: Any, y: Array, dy: Array) -> Array:
         found = kernel(xp, y, dy)
