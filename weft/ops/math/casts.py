@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
@@ -23,6 +23,7 @@ from weft.ops.kit.declare import cast_to, public
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import as_type_of, operands, tensors, with_values
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.target import target_platform
 
 Array = Any
 Kernel = Callable[..., Array]
@@ -56,9 +57,12 @@ def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> A
         return x != 0
     if SrcT.is_complex and not DstT.is_complex:
         x = xp.real(x)
-    if (SrcT.is_floating or SrcT.is_complex) and target.kind in "iu" and target.itemsize < 4:
-        # What C compilers do, and what programs came to rely on: wrap around, not saturate.
-        return x.astype(np.int32).astype(target)
+    if (SrcT.is_floating or SrcT.is_complex) and target.kind in "iu":
+        if target.itemsize < 4:
+            # What C compilers do, and what programs came to rely on: wrap around, not saturate.
+            return _whole(xp, x, np.dtype(np.int32)).astype(target)
+        if target.kind == "i":
+            return _whole(xp, x, target)
     result = x.astype(target)
     if Truncate and DstT.is_floating and target.itemsize < x.dtype.itemsize:
         too_far = xp.abs(result.astype(x.dtype)) > xp.abs(x)
@@ -66,9 +70,29 @@ def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> A
     return result
 
 
+@by_library
+def _whole(xp: Any, x: Array, target: np.dtype[Any]) -> Array:
+    """Floats as integers; what is none of those is the least one, as x86 has it."""
+    return _least_if_beyond(xp, x, target) if target_platform() == "cpu" else x.astype(target)
+
+
+@_whole.numpy
+def _(xp: Any, x: Array, target: np.dtype[Any]) -> Array:
+    return _least_if_beyond(xp, x, target) if machine.IS_ARM else x.astype(target)
+
+
+def _least_if_beyond(xp: Any, x: Array, target: np.dtype[Any]) -> Array:
+    least = np.iinfo(target).min
+    exact = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    bound = exact.dtype.type(-float(least))
+    return xp.where((exact >= -bound) & (exact < bound), exact.astype(target), target.type(least))
+
+
 @cast_op.prepared
 def _(c: Any) -> Any:
     source, target = c.attr("SrcT"), c.attr("DstT")
+    if machine.IS_ARM and source.is_floating and target.is_integer:
+        return None
     plain = not (source.is_complex or c.attr("Truncate") or target is dtypes.bool)
     numbers = dtypes.string not in (source, target)
     if not (plain and numbers) or (target.np_storage.kind in "iu" and target.size < 4):
