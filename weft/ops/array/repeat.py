@@ -193,7 +193,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             data = stack([data])
         at = _positive_axis(axis, None if data.dims is None else len(data.dims))
         if counts.dims is not None and len(counts.dims) == 1 and data.dims is not None:
-            data.shape.dims[at].assert_is_compatible_with(counts.shape.dims[0])
+            data.shape[at].assert_is_compatible_with(counts.shape[0])
         dims = shape(data)
 
         def result_shape() -> Tensor:

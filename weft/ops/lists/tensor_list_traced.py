@@ -19,6 +19,8 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
 from weft.ops.kit.row_updates import put_row, take_row
+from weft.ops.kit.shared import is_concrete
+from weft.ops.kit.value_checks import are_within, must_hold
 from weft.ops.lists import tensor_list as lists
 
 _lock = threading.Lock()
@@ -100,6 +102,28 @@ class TracedList:
         blank = tree_map(lambda b: jnp.zeros((max(1, rows), *b.shape[1:]), b.dtype), like)
         return TracedList(blank, self.length, self.dtype, self.facts)
 
+    # ---- what the interpreter says of it, if it is not so ----
+
+    def check(self, dtype: DType, dims: Dims) -> None:
+        """Leaves elements of another type, or of a shape that does not fit, to the interpreter."""
+        if dtype.base_dtype != self.dtype.base_dtype:
+            raise NotImplementedError("a list of elements of another type")
+        buffer = self.buffer
+        own = None if buffer is None or isinstance(buffer, TracedList) else buffer.shape[1:]
+        for known in (self.facts.dims, own):
+            try:
+                dims = s.merge(dims, known)
+            except ValueError:
+                raise NotImplementedError("a list of elements of another shape") from None
+
+    def check_range(self, indices: Any) -> None:
+        size = self.facts.size
+        if size is None or not is_concrete(indices):
+            indices = np.asarray(indices) if is_concrete(indices) else indices
+            must_hold((indices >= 0) & (indices < self.length))
+        elif not np.all(are_within(np.asarray(indices), size)):
+            raise NotImplementedError("an index is out of range")
+
     # ---- elements ----
 
     def pushed(self, value: Any) -> TracedList:
@@ -121,6 +145,8 @@ class TracedList:
         return TracedList(buffer, self.length, self.dtype, self.facts)
 
     def popped(self, dims: Dims) -> tuple[TracedList, Any]:
+        if self.facts.size == 0:
+            raise NotImplementedError("an empty list has no last element")
         last = self.length - np.int32(1)
         rest = TracedList(self.buffer, last, self.dtype, self.facts.longer(-1))
         return rest, self.get(last, dims)
@@ -143,9 +169,14 @@ class TracedList:
 
     def all(self, count: int, dims: Dims) -> Any:
         """The elements of a list as the rows of an array."""
-        size = self.facts.size if count < 0 else count
+        known = self.facts.size
+        size = known if count < 0 else count
         if size is None or isinstance(self.buffer, TracedList):
             raise NotImplementedError("a list is stacked whose length is not known")
+        if known is None:
+            must_hold(self.length == np.int32(size))
+        elif known != size:
+            raise NotImplementedError("a list has another length")
         if self.buffer is None:
             return self._zeros(dims, size)
         return self.grown(size).buffer[:size]
@@ -168,6 +199,8 @@ class TracedList:
         return TracedList(buffer, self.length, self.dtype, self.facts)
 
     def __add__(self, other: TracedList) -> TracedList:
+        if self.facts.size != other.facts.size:
+            must_hold(self.length == other.length)
         if self.buffer is None or other.buffer is None:
             return self if other.buffer is None else other
         one, two = self.grown(0, other.buffer), other.grown(0, self.buffer)
@@ -259,7 +292,11 @@ def _(
     size = _size(num_elements)
     if size < 0:
         raise NotImplementedError("a list of a length that is not known")
+    if len(indices) != tensor.shape[0]:
+        raise NotImplementedError("not as many rows as indices")
     blank = xp.zeros((size, *tensor.shape[1:]), tensor.dtype)
+    made = _new(blank, size, element_dtype, tensor.shape[1:])
+    made.check_range(indices)
     return _new(blank.at[indices].set(tensor), size, element_dtype, tensor.shape[1:])
 
 
@@ -282,7 +319,10 @@ def _(xp: Any, input_handle: TracedList, *, shape_type: DType) -> Any:
 def _(
     xp: Any, input_handle: TracedList, index: Any, element_shape: Any, *, element_dtype: DType
 ) -> Any:
-    return input_handle.get(index, _known_dims(element_shape))
+    dims = _known_dims(element_shape)
+    input_handle.check(element_dtype, dims)
+    input_handle.check_range(index)
+    return input_handle.get(index, dims)
 
 
 @lists.tensor_list_set_item.traced
@@ -292,6 +332,8 @@ def _(
 ) -> Any:  # fmt: skip
     if resize_if_index_out_of_bounds:
         raise NotImplementedError("a list that grows where it is written")
+    input_handle.check(element_dtype, getattr(item, "shape", None))
+    input_handle.check_range(index)
     return input_handle.set(index, item)
 
 
@@ -300,7 +342,9 @@ def _(
     xp: Any, input_handle: TracedList, element_shape: Any, *, element_dtype: DType,
     num_elements: int,
 ) -> Any:  # fmt: skip
-    return input_handle.all(num_elements, _known_dims(element_shape))
+    dims = _known_dims(element_shape)
+    input_handle.check(element_dtype, dims)
+    return input_handle.all(num_elements, dims)
 
 
 @lists.tensor_list_gather.traced
@@ -308,14 +352,20 @@ def _(
     xp: Any, input_handle: TracedList, indices: Sequence[int], element_shape: Any, *,
     element_dtype: DType,
 ) -> Any:  # fmt: skip
-    return input_handle.chosen(indices, _known_dims(element_shape))
+    dims = _known_dims(element_shape)
+    input_handle.check(element_dtype, dims)
+    input_handle.check_range(indices)
+    return input_handle.chosen(indices, dims)
 
 
 @lists.tensor_list_push_back.traced
 def _(xp: Any, input_handle: TracedList, tensor: Any, *, element_dtype: DType) -> Any:
+    input_handle.check(element_dtype, getattr(tensor, "shape", None))
     return input_handle.pushed(tensor)
 
 
 @lists.tensor_list_pop_back.traced
 def _(xp: Any, input_handle: TracedList, element_shape: Any, *, element_dtype: DType) -> Any:
-    return list(input_handle.popped(_known_dims(element_shape)))
+    dims = _known_dims(element_shape)
+    input_handle.check(element_dtype, dims)
+    return list(input_handle.popped(dims))
