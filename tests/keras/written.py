@@ -163,6 +163,19 @@ def order_of_backend_nodes(tf: Any) -> Any:
     return [op.name for op in tf.get_default_graph().get_operations()]
 
 
+@program
+def states_in_both_directions(tf: Any) -> Any:
+    """They are kept in training alone."""
+    layers = tf.keras.layers
+    both = layers.Bidirectional(layers.GRU(2, stateful=True), batch_input_shape=(2, 5, 2))
+    model = tf.keras.Sequential([both])
+    model.compile("sgd", "mse")
+    x = ROWS.reshape([-1, 5, 2])[:2]
+    found = [model.predict(x), model.predict(x), model.train_on_batch(x, np.ones((2, 4)))]
+    model.reset_states()
+    return [*found, model.predict(x), int(both.stateful), int(model.stateful)]
+
+
 def observe(tf: Any, name: str) -> dict[str, Any]:
     """What a program returns and prints, and how many nodes it leaves."""
     tf.keras.backend.clear_session()

@@ -335,5 +335,6 @@ def _operation_of(graph: ScopedGraph, item: Any) -> Operation:
         if not isinstance(op, Operation):
             raise TypeError(f"Control input must be an Operation, a Tensor, or a Variable: {item}")
     if op.graph is not graph:
-        raise ValueError(f"{item!r} is not an element of this graph.")
+        kind = "Operation" if isinstance(item, Operation) else "Tensor"
+        raise ValueError(f"{kind} {item} is not an element of this graph.")
     return op

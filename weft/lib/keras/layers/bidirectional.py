@@ -64,7 +64,9 @@ class Bidirectional(Wrapper):
             self._backward_layer_config = serialize(backward_layer)
         self._set_up_both(weights)
         self.merge_mode = merge_mode
-        self.stateful = layer.stateful
+        # Even if its layers keep states: as in TensorFlow 1.15, a prediction leaves them alone, and
+        # `reset_states` of a model does, too.
+        self.stateful = False
         self.return_sequences = self.forward_layer.return_sequences
         self.return_state = self.forward_layer.return_state
         self.supports_masking = True
