@@ -42,6 +42,18 @@ from weft.lib.train.checkpoint import objects
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
+    "contrib.checkpoint.python.containers": "UniqueNameTracker",
+    "contrib.distribute.python.mirrored_strategy": "MirroredStrategy",
+    "contrib.distributions.python.ops.bijectors.affine": "Affine",
+    "contrib.distributions.python.ops.vector_laplace_diag": "VectorLaplaceDiag",
+    "contrib.learn.python.learn.learn_io.graph_io": "read_batch_examples",
+    "contrib.learn.python.learn.models": "linear_regression logistic_regression",
+    "contrib.learn.python.learn.monitors": "EveryN StopAtStep ValidationMonitor",
+    "contrib.learn.python.learn.ops.losses_ops": "softmax_classifier",
+    "contrib.learn.python.learn.preprocessing.categorical": "CategoricalProcessor",
+    "contrib.losses.python.metric_learning.metric_loss_ops": "npairs_loss_multilabel",
+    "contrib.predictor.predictor": "Predictor",
+    "contrib.testing.python.framework.fake_summary_writer": "FakeSummaryWriter",
     "contrib.data.python.ops.batching": "map_and_batch batch_and_drop_remainder",
     "contrib.data.python.ops.grouping": "group_by_window bucket_by_sequence_length",
     "contrib.distributions.python.ops.quantized_distribution": "QuantizedDistribution",
