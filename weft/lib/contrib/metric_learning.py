@@ -15,6 +15,7 @@ from weft.graph.slices import SparseTensor
 from weft.ops.array import array, diag
 from weft.ops.array import one_hot_search as select
 from weft.ops.control import printing
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.math import math
 from weft.ops.math.matmul import matmul
 from weft.ops.nn import cross_entropy
@@ -61,6 +62,7 @@ def contrastive_loss(
     together = math.cast(labels, distances.dtype)
     apart = math.square(math.maximum(margin - distances, 0.0))
     losses = together * math.square(distances) + (1.0 - together) * apart
+    count_further(1)
     return math.reduce_mean(losses, name="contrastive_loss")
 
 
@@ -88,6 +90,7 @@ def triplet_semihard_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> 
     pairs = math.cast(same, distances.dtype) * _others(distances)
     losses = math.maximum((margin + distances - chosen) * pairs, 0.0)
     total = math.reduce_sum(losses)
+    count_further(13)
     return math.truediv(total, math.reduce_sum(pairs), name="triplet_semihard_loss")
 
 
@@ -99,6 +102,7 @@ def npairs_loss(
     print_losses: bool = False,
 ) -> Tensor:
     """Each anchor is to be most like its positive, among those of all pairs."""
+    count_further(6)
     return _of_pairs(
         lambda: _same(labels), embeddings_anchor, embeddings_positive, reg_lambda, print_losses
     )
@@ -156,4 +160,5 @@ def lifted_struct_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> Ten
     losses = both + math.log(own + array.transpose(own)) + distances
     pairs = math.cast(same, distances.dtype) * _others(distances)
     total = 0.25 * math.reduce_sum(math.square(math.maximum(losses * pairs, 0.0)))
+    count_further(12)
     return math.truediv(total, math.reduce_sum(pairs) / 2.0, name="liftedstruct_loss")

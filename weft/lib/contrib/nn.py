@@ -10,6 +10,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.array import array
 from weft.ops.array.gather import gather
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.math import casts, math
 from weft.ops.nn import activations, cross_entropy
 from weft.ops.nn.activations import nth_element as nth_element
@@ -38,6 +39,7 @@ def alpha_dropout(
         drawn = random.random_uniform(
             array.shape(x) if noise_shape is None else noise_shape, dtype=x.dtype, seed=seed
         )
+        count_further(1)
         stays = casts.cast(math.greater_equal(drawn, 1 - keep), x.dtype)
         return _restored(x * stays + _DROPPED * (1 - stays), keep)
 
@@ -89,6 +91,7 @@ def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: str | None = Non
         x = convert_to_tensor(x, name="x")
         alpha = convert_to_tensor(alpha, dtype=x.dtype, name="alpha")
         smooth = alpha * activations.softplus(x / alpha)
+        count_further(1)
         if clip is None:
             return smooth
         return math.minimum(smooth, convert_to_tensor(clip, dtype=x.dtype, name="clip"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import name_scope
+from weft.graph.graph import get_default_graph, name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.ops.array import array, gather
@@ -21,6 +21,8 @@ def resampler(data: Any, warp: Any, name: str = "resampler") -> Tensor:
     """
     with name_scope(name, "resampler", [data, warp]):
         data, warp = convert_to_tensor(data, name="data"), convert_to_tensor(warp, name="warp")
+        graph = get_default_graph()
+        before = graph._last_id
         shape = array.shape(warp)
         points = array.reshape(warp, array.stack([shape[0], -1, 2]))
         low = raw.Floor(points)
@@ -34,6 +36,7 @@ def resampler(data: Any, warp: Any, name: str = "resampler") -> Tensor:
                 total += _at(data, x, y) * array.expand_dims(wx * wy, -1)
         found = array.reshape(total, array.concat([shape[:-1], array.shape(data)[3:]], 0))
         found.set_shape(warp.shape[:-1].concatenate(data.shape[3:]))
+        graph.count_nodes(before, 1)
         return found
 
 

@@ -9,6 +9,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops.array import array, gather
 from weft.ops.array import one_hot_search as select
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.math import casts, cumulative, math, reduce, sequence, unary
 from weft.ops.nn import activations as nn_impl
 
@@ -29,6 +30,7 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
         found = math.maximum(casts.cast(0, kind), logits - array.expand_dims(threshold, 1))
         undefined = math.logical_or(math.equal(support, 0), unary.is_nan(sums[:, -1]))
         nothing = array.fill([rows, width], casts.cast(float("nan"), kind))
+        count_further(3)
         return select.where(undefined, nothing, found)
 
 

@@ -10,6 +10,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.signal.fourier import irfft, rfft
 from weft.ops.array import array
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.math import math
 
 
@@ -89,6 +90,7 @@ def dct(
         x = convert_to_tensor(input, dtype=dtypes.float32)
         if n is not None:
             x = _resized(x, n)
+        count_further(3 if type == 2 else 2)
         if type == 1:
             return math.real(rfft(array.concat([x, x[..., -2:0:-1]], axis=-1)))
         return (_second if type == 2 else _third)(x, _last(x), norm)

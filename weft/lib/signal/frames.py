@@ -13,6 +13,7 @@ from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.array.one_hot_search import one_hot
 from weft.ops.array.strided import strided_slice
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.math import math
 
 
@@ -98,6 +99,7 @@ def frame(
             missing = math.maximum(0, length + step * (count - 1) - size)
             signal = _padded(signal, axis, missing, pad_value)
         frames = _gathered(signal, axis, count, length, step)
+        count_further(10 if pad_end else -12)
         if dims is not None:
             frames.set_shape(dims)
         return frames
@@ -117,7 +119,9 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         sizes = array.shape(signal)
         batch, (frames, length) = sizes[:-2], (sizes[-2], sizes[-1])
         total = length + step * (frames - 1)
-        if _touch(signal, step):
+        touching = _touch(signal, step)
+        count_further(1 if touching else 4)
+        if touching:
             return array.reshape(signal, array.concat([batch, [total]], 0), name="fast_path")
         return _added(signal, batch, frames, length, step)[..., :total]
 

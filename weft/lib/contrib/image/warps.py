@@ -14,6 +14,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.control import check
+from weft.ops.kit.seed_counts import count_further
 from weft.ops.linalg.linalg import matrix_solve
 from weft.ops.linalg.matrices import eye
 from weft.ops.math import math
@@ -46,6 +47,7 @@ def dense_image_warp(image: Any, flow: Any, name: str = "dense_image_warp") -> T
         columns = array.expand_dims(math.range(width), 0) + array.zeros([height, 1], dtypes.int32)
         here = math.cast(array.stack([rows, columns], axis=2), flow.dtype)
         sources = array.reshape(array.expand_dims(here, 0) - flow, [batch, height * width, 2])
+        count_further(27)
         return array.reshape(_between_pixels(image, sources), [batch, height, width, channels])
 
 
