@@ -231,11 +231,11 @@ def padded(image: Any, target_height: Any, target_width: Any, resize: Callable[.
         ratio = math.maximum(sizes[1] / targets[1], sizes[0] / targets[0])
         scaled = [d / ratio for d in sizes]
         new_size = [math.cast(math.floor(d), dtypes.int32) for d in scaled]
-        margins = [
-            math.maximum(0, math.cast(math.floor((t - d) / 2), dtypes.int32))
-            for t, d in zip(targets, scaled, strict=True)
-        ]
+        halves = [(t - d) / 2 for t, d in zip(targets, scaled, strict=True)]
+        whole = [math.floor(half) for half in halves]
+        margins = [math.maximum(0, math.cast(half, dtypes.int32)) for half in whole]
         framed = pad_to_bounding_box(
             resize(image, new_size), margins[0], margins[1], target_height, target_width
         )
+        dimensions(framed, rank=4)  # which TensorFlow asks for, too, and its nodes count
         return from_batch(framed, was_batch)
