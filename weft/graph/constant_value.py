@@ -45,7 +45,7 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
     if kind.is_constant:
         return [op.attrs["value"]]
     if kind.measures:
-        return _of_shapes(op)
+        return _of_shapes(op, depth)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
     if kind.stateful or kind.needs_xla or not op.inputs or kind.allows_uninitialized:
@@ -86,7 +86,7 @@ def _is_small(op: Operation) -> bool:
     return True
 
 
-def _of_shapes(op: Operation) -> list[np.ndarray] | None:
+def _of_shapes(op: Operation, depth: int) -> list[np.ndarray] | None:
     out = op.attrs.get("out_type")
     dtype = out.np_storage if out is not None else np.int32
     found = []
@@ -96,8 +96,8 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
             if dims is None:
                 return None
             return [np.array(len(dims), np.int32)]
-        if (dims is None or None in dims) and not tensor.op.definition.traceable:
-            values = _values_of(tensor.op, 0)
+        if dims is None or None in dims:
+            values = _values_of(tensor.op, depth + 1)
             dims = None if values is None else values[tensor.value_index].shape
         if dims is None or None in dims:
             return None
@@ -112,11 +112,17 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
 _SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Equal NotEqual".split())
 
 
+def _has_unknown_sizes(tensor: Tensor) -> bool:
+    return tensor.dims is None or None in tensor.dims
+
+
 def _is_static(tensor: Tensor) -> bool:
     op = tensor.op
     if op.type == "Fill":
         return tensor.shape.is_fully_defined() and _is_static(op.inputs[1])
-    if op.definition.is_constant or (op.definition.measures and op.definition.single_output):
+    if op.definition.measures and op.definition.single_output:
+        return op.definition.measures == "rank" or not _has_unknown_sizes(op.inputs[0])
+    if op.definition.is_constant:
         return True
     if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
         return False
@@ -153,6 +159,21 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 # ---- vectors that are shapes -------------------------------------------------------------------
 
 
+def _takes_unknown_sizes(tensor: Tensor) -> bool:
+    """Whether sizes that are not known stand in a vector as they are, not computed with.
+
+    TensorFlow leaves these unknown, even where they would follow from constants.
+    """
+    op = tensor.op
+    if op.definition.measures == "shape":
+        return _has_unknown_sizes(op.inputs[tensor.value_index])
+    if op.type in ("Concat", "ConcatV2"):
+        return any(map(_takes_unknown_sizes, op.inputs))
+    if op.type == "StridedSlice" and tensor.dims != ():
+        return _takes_unknown_sizes(op.inputs[0])
+    return False
+
+
 class _ShapeReader:
     """Reads integer vectors as shapes, with None for -1 and for components that are not known."""
 
@@ -160,7 +181,7 @@ class _ShapeReader:
         self.value_of, self.sees_all = value_of, sees_all
 
     def dims(self, tensor: Tensor) -> Dims:
-        value = self.value_of(tensor)
+        value = None if _takes_unknown_sizes(tensor) else self.value_of(tensor)
         if value is None:
             return self._vector(tensor, 0)
         if value.ndim > 1:
@@ -176,7 +197,7 @@ class _ShapeReader:
         op = tensor.op
         if depth > _MAX_DEPTH:
             return None
-        value = self.value_of(tensor)
+        value = None if _takes_unknown_sizes(tensor) else self.value_of(tensor)
         if value is not None and value.ndim == 1:
             return _as_dims(value)
         if op.definition.measures == "shape" and (op.definition.single_output or self.sees_all):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.shapes import Dimension
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
@@ -193,7 +194,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             data = stack([data])
         at = _positive_axis(axis, None if data.dims is None else len(data.dims))
         if counts.dims is not None and len(counts.dims) == 1 and data.dims is not None:
-            data.shape.dims[at].assert_is_compatible_with(counts.shape.dims[0])
+            Dimension(data.dims[at]).assert_is_compatible_with(counts.dims[0])
         dims = shape(data)
 
         def result_shape() -> Tensor:
