@@ -37,6 +37,9 @@ VALUES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "expand_dims": (lambda x, y: tf.expand_dims(tf.constant(1), 0), None),
     "reduce": (lambda x, y: tf.reduce_prod(tf.constant([2, 3])), None),
     "gather": (lambda x, y: tf.gather(tf.constant([1, 2]), 1), None),
+    "shape of what is found": (lambda x, y: tf.shape(tf.where([True, False])), None),
+    "size of what is found": (lambda x, y: tf.size(tf.where([True, False])), None),
+    "rank of what is found": (lambda x, y: tf.rank(tf.where([True, False])), 2),
     "stop_gradient": (lambda x, y: tf.stop_gradient(tf.constant(1)), None),
 }
 
@@ -48,6 +51,10 @@ def test_constant_value(name: str) -> None:
     y = tf.placeholder(tf.float32, [2, 3])
     found = tf.contrib.util.constant_value(make(x, y))
     assert (None if found is None else np.asarray(found).tolist()) == wanted
+
+
+def found() -> Any:
+    return tf.squeeze(tf.where([True, False, True]), 1)
 
 
 SHAPES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
@@ -97,6 +104,12 @@ SHAPES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         ),
         "(2, 2)",
     ),
+    "as many as are found": (lambda u, y, z: tf.zeros([tf.size(found())]), "(2,)"),
+    "a size of what is found": (lambda u, y, z: tf.zeros([tf.shape(found())[0]]), "(2,)"),
+    "twice what is found": (lambda u, y, z: tf.zeros(tf.shape(found()) * 2), "(4,)"),
+    "what is found as it is": (lambda u, y, z: tf.zeros(tf.shape(found())), "(?,)"),
+    "a part of it as it is": (lambda u, y, z: tf.zeros(tf.shape(found())[:1]), "(?,)"),
+    "it and more": (lambda u, y, z: tf.zeros(tf.concat([tf.shape(found()), [2]], 0)), "(?, 2)"),
     "what Python computes": (
         lambda u, y, z: tf.zeros(tf.py_func(lambda: np.int32([2]), [], tf.int32, stateful=False)),
         "<unknown>",
