@@ -264,3 +264,10 @@ def test_gradients_reach_a_variable() -> None:
     assert operator.variables == (diagonal_,)
     gradient = tf.gradients(operator.log_abs_determinant(), diagonal_)[0]
     np.testing.assert_allclose(run(gradient), [1.0, 0.5, 0.25])
+
+
+def test_what_an_operator_was_made_of_has_its_old_names() -> None:
+    diagonal = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+    reflection = tf.linalg.LinearOperatorHouseholder([1.0, 0.0])
+    assert diagonal._diag is diagonal.diag
+    assert reflection._reflection_axis is reflection.reflection_axis

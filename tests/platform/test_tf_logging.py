@@ -56,6 +56,6 @@ def test_counted_messages(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_configured_program_gets_no_second_handler(monkeypatch: pytest.MonkeyPatch) -> None:
     logger = logging.getLogger("tensorflow")
     before = list(logger.handlers)
-    monkeypatch.setattr(tf_logging, "_logger", None)
+    monkeypatch.setattr(tf_logging, "_made", None)
     assert tf.get_logger() is logger  # pytest has put handlers on the root logger
     assert logger.handlers == before

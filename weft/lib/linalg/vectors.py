@@ -51,7 +51,8 @@ class LinearOperatorDiag(VectorOperator):
         name: str = "LinearOperatorDiag",
     ) -> None:
         with name_scope(name, values=[diag]):
-            self._vector = with_rank_at_least(as_tensor_or_variable(diag, "diag"), 1, "diag")
+            self._diag = with_rank_at_least(as_tensor_or_variable(diag, "diag"), 1, "diag")
+            self._vector = self._diag
             if not self._vector.dtype.is_complex:
                 message = "A real diagonal operator is always self adjoint."
                 is_self_adjoint = always(True, is_self_adjoint, message)
@@ -134,7 +135,8 @@ class LinearOperatorHouseholder(VectorOperator):
     ) -> None:
         with name_scope(name, values=[reflection_axis]):
             axis = as_tensor_or_variable(reflection_axis, "reflection_axis")
-            self._vector = with_rank_at_least(axis, 1, "reflection_axis")
+            self._reflection_axis = with_rank_at_least(axis, 1, "reflection_axis")
+            self._vector = self._reflection_axis
             is_always = "A Householder operator is always"
             super().__init__(
                 self._vector.dtype,

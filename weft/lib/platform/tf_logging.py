@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 _lock = threading.Lock()
-_logger: logging.Logger | None = None
+_made: logging.Logger | None = None
 _calls: collections.Counter[tuple[str, int]] = collections.Counter()
 
 
@@ -47,12 +47,12 @@ def _caller() -> FrameType | None:
 
 def get_logger() -> logging.Logger:
     """The logger behind `tf.logging`."""
-    global _logger
-    if _logger is None:
+    global _made
+    if _made is None:
         with _lock:
-            if _logger is None:
-                _logger = _make_logger()
-    return _logger
+            if _made is None:
+                _made = _make_logger()
+    return _made
 
 
 def _make_logger() -> logging.Logger:
