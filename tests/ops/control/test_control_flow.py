@@ -314,6 +314,19 @@ def test_smart_cond_computes_what_follows_from_constants() -> None:
     assert tf.layers.dropout(tf.ones([2]), training=tf.logical_not(yes)).op.type == "Identity"
 
 
+def test_a_resource_variable_decides() -> None:
+    flag = tf.get_variable("flag", [], tf.bool, tf.zeros_initializer(), use_resource=True)
+    before = len(tf.get_default_graph().get_operations())
+    tf.cond(flag, lambda: tf.constant(1), lambda: tf.constant(2))
+    made = tf.get_default_graph().get_operations()[before:]
+    assert [op.name for op in made[:4]] == [
+        "cond/Switch/Read/ReadVariableOp",
+        "cond/Switch/Identity",
+        "cond/Switch/ReadVariableOp",
+        "cond/Switch",
+    ]
+
+
 def test_constants_through_a_cond() -> None:
     x = tf.constant(10)
     got = tf.cond(tf.constant(True), lambda: {"a": x, "b": x * 2}, lambda: {"a": x, "b": x * 3})

@@ -166,7 +166,10 @@ class BaseResourceVariable(Variable):
 
     def _ref(self) -> Tensor:
         # There is no reference: an op that wants one is told that the tensor is not mutable.
-        return self.value()
+        with name_scope("Read"), device(self._handle.device):
+            value = self._read_variable_op()
+        raw.Identity(value)  # as `read_value` does; nothing uses the node
+        return value
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         with name_scope("Gather" if name is None else name) as scope:
