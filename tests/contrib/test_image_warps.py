@@ -86,6 +86,22 @@ def test_points_of_an_image_go_to_other_places(boundary: int) -> None:
     assert warped[0, 4, 5, 0] == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("boundary", "at_top"),  # the flow of the second and third pixel of the first row
+    [
+        (1, [-0.5121, -0.2997, -0.715, -0.3325]),
+        (2, [-0.2031, -0.6912, -0.0841, -0.3104]),
+        (3, [-0.1354, -0.3509, 0.0181, 0.0472]),
+    ],
+)
+def test_how_many_points_of_the_edges_stay(boundary: int, at_top: list[float]) -> None:
+    random = np.random.RandomState(0)  # and the flows are those of TensorFlow 1.15
+    image = random.rand(1, 6, 6, 1).astype(np.float32)
+    source, target = ((random.rand(1, 3, 2) * 5).astype(np.float32) for _ in range(2))
+    _, flow = run(IMAGE.sparse_image_warp(image, source, target, num_boundary_points=boundary))
+    np.testing.assert_allclose(flow[0, 0, 1:3].ravel(), at_top, atol=1e-3)
+
+
 # ---- colors and regions --------------------------------------------------------------------------
 
 

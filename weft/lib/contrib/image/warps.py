@@ -181,7 +181,7 @@ def sparse_image_warp(
         source_control_point_locations: `[batch, points, 2]`: where these points are.
         dest_control_point_locations: where they go.
         interpolation_order, regularization_weight: of the spline between them.
-        num_boundary_points: how many points of each edge stay where they are; with 1, the corners.
+        num_boundary_points: into how many parts points that stay divide each edge; 1: the corners.
         name: of the operations.
 
     Returns:
@@ -194,7 +194,7 @@ def sparse_image_warp(
         batch, height, width, _ = image.shape.as_list()
         grid = np.argwhere(np.ones([height, width]))
         if num_boundary_points > 0:
-            edge = np.tile(_on_edges(height, width, num_boundary_points + 1), [batch, 1, 1])
+            edge = np.tile(_on_edges(height, width, num_boundary_points), [batch, 1, 1])
             places = array.concat([places, constant(edge, places.dtype)], 1)
             flows = array.concat([flows, array.zeros(edge.shape, flows.dtype)], 1)
         everywhere = constant(np.tile(grid, [batch, 1, 1]), image.dtype)
