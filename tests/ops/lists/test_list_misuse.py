@@ -97,3 +97,29 @@ def test_misuse_fails_in_each_step(
             np.testing.assert_array_equal(run(good), first)
             with pytest.raises(tf.errors.InvalidArgumentError):
                 run(bad)
+
+
+def _overflow(stack: Any, x: Any) -> Any:
+    return raw.StackPushV2(handle=stack, elem=x)
+
+
+def _pop(stack: Any, x: Any) -> Any:
+    popped = raw.StackPopV2(handle=stack, elem_type=f32)
+    with tf.control_dependencies([popped]):
+        return raw.StackPopV2(handle=stack, elem_type=f32)
+
+
+@pytest.mark.parametrize("misuse", [_overflow, _pop])
+def test_misuse_of_a_stack_fails_in_each_step(
+    misuse: Callable[[Any, Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(region, "CALL_COST", 0.0)
+    monkeypatch.setattr(region, "BUFFER_COST", 0.0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(f32, [None])
+        stack = raw.StackV2(max_size=1, elem_type=f32)
+        with tf.control_dependencies([raw.StackPushV2(handle=stack, elem=x)]):
+            found = misuse(stack, x)
+        for _ in range(3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"max_size|is empty"):
+                session.run(found, {x: [1.0, 2.0]})

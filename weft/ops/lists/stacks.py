@@ -134,6 +134,7 @@ class TracedStack:
         self.known: Any = None
 
     def push(self, value: Any) -> None:
+        self._check_place()
         if hasattr(value, "zeros_like") or not hasattr(value, "shape"):
             raise NotImplementedError("a list or an array of tensors is pushed on a stack")
         if self._push_known(value):
@@ -159,7 +160,13 @@ class TracedStack:
             raise NotImplementedError("a stack holds a value that is known, and others")
         return True
 
+    def _check_place(self) -> None:
+        """Gradients use stacks in loops, as they should. Others are looked after when they run."""
+        if not self.ctx.bounds:
+            raise NotImplementedError("a stack is used outside of loops")
+
     def pop(self) -> Any:
+        self._check_place()
         if self.known is not None:
             return self.known
         if self.state is None:
