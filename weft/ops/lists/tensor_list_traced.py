@@ -256,6 +256,8 @@ def _new(buffer: Any, count: int, dtype: DType, dims: Dims) -> TracedList:
 
 
 def _known_dims(element_shape: Any) -> Dims:
+    if np.ndim(element_shape) > 1:
+        raise NotImplementedError("a shape that is no vector")
     known = isinstance(element_shape, (np.ndarray, np.generic))
     return lists.dims_from(element_shape) if known else None
 
@@ -271,6 +273,8 @@ def _size(value: Any) -> int:
 
 @lists.empty_tensor_list.traced
 def _(xp: Any, element_shape: Any, max_num_elements: Any, *, element_dtype: DType) -> Any:
+    if np.ndim(max_num_elements):
+        raise NotImplementedError("a number that is no scalar")
     return _new(None, 0, element_dtype, _known_dims(element_shape))
 
 
@@ -281,7 +285,9 @@ def _(xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType) -
 
 @lists.tensor_list_from_tensor.traced
 def _(xp: Any, tensor: Any, element_shape: Any, *, element_dtype: DType) -> Any:
-    return _new(xp.asarray(tensor), tensor.shape[0], element_dtype, tensor.shape[1:])
+    made = _new(xp.asarray(tensor), tensor.shape[0], element_dtype, tensor.shape[1:])
+    made.check(element_dtype, _known_dims(element_shape))
+    return made
 
 
 @lists.tensor_list_scatter_v2.traced
