@@ -189,6 +189,8 @@ class _ShapeReader:
     def _computed(self, tensor: Tensor, depth: int) -> Dims:
         """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices."""
         op = tensor.op
+        if not op.inputs:
+            return None  # a constant, or what has been computed eagerly
         if op.definition.measures == "shape" and (op.definition.single_output or self.sees_all):
             return op.inputs[tensor.value_index].dims
         if op.type == "Pack" and op.attrs["axis"] == 0:

@@ -60,12 +60,12 @@ class SavedTable:
         if self.file is None:
             yield
             return
-        initializer, path = self.table._initializer, self.table._initializer._filename
-        initializer._filename = self.file.asset_path
+        initializer, path = self.table._initializer, self.table._initializer._source
+        initializer._source = self.file.asset_path
         try:
             yield
         finally:
-            initializer._filename = path
+            initializer._source = path
 
 
 def _file_of(table: Any) -> TrackableAsset | None:

@@ -126,4 +126,4 @@ def _condition() -> Any:
     asked, of_first = recording(otherwise=True), not replica_number()
     both = logical_and(of_first, asked)
     known = smart_constant_value(asked) if isinstance(asked, Tensor) else bool(asked)
-    return both if of_first and known is None else of_first and known
+    return both if of_first and known is None else of_first and bool(known)

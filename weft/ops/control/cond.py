@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes, nest
 from weft.graph.collection_def import prepend_name_scope, register_proto_function, strip_name_scope
 from weft.graph.constant_value import constant_value, folded_value
@@ -361,7 +363,7 @@ def smart_constant_value(pred: Any) -> Any:
     if isinstance(pred, Tensor):
         value = constant_value(pred)
         return folded_value(pred) if value is None else value
-    if pred in {0, 1}:
+    if isinstance(pred, bool | int | np.generic) and pred in (0, 1):
         return bool(pred)
     raise TypeError(
         f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}"

@@ -108,12 +108,12 @@ class TextFileInitializer(TableInitializerBase):
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
         # Only what is made from a name: a tensor may belong to a function.
         with nullcontext() if isinstance(filename, Tensor) else _for_assets():
-            self._asset = convert_to_tensor(filename, dtypes.string, name="asset_path")
+            self._source = convert_to_tensor(filename, dtypes.string, name="asset_path")
         self._filename = filename
 
     def initialize(self, table: Any) -> Any:
         self._check_types(table)
-        filename = self._asset
+        filename = self._source
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
             made = raw.InitializeTableFromTextFileV2(
                 table.resource_handle, filename, key_index=self._key_index,

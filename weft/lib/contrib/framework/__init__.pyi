@@ -33,8 +33,6 @@ from weft.lib.contrib.framework.tensors import assert_scalar_int as assert_scala
 from weft.lib.contrib.framework.tensors import get_placeholders as get_placeholders
 from weft.lib.contrib.framework.tensors import reduce_sum_n as reduce_sum_n
 from weft.lib.contrib.framework.tensors import remove_squeezable_dimensions as remove_squeezable_dimensions
-from weft.ops.control.checked_shapes import with_same_shape as with_same_shape
-from weft.ops.control.checked_shapes import with_shape as with_shape
 from weft.lib.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
 from weft.lib.contrib.framework.variables import add_model_variable as add_model_variable
 from weft.lib.contrib.framework.variables import assert_or_get_global_step as assert_or_get_global_step
@@ -61,6 +59,8 @@ from weft.ops.control.check import assert_scalar as assert_scalar
 from weft.ops.control.check import is_non_decreasing as is_non_decreasing
 from weft.ops.control.check import is_numeric_tensor as is_numeric_tensor
 from weft.ops.control.check import is_strictly_increasing as is_strictly_increasing
+from weft.ops.control.checked_shapes import with_same_shape as with_same_shape
+from weft.ops.control.checked_shapes import with_shape as with_shape
 from weft.ops.control.cond import smart_cond as smart_cond
 from weft.ops.control.cond import smart_constant_value as smart_constant_value
 from weft.ops.math.sort import argsort as argsort

@@ -3,8 +3,11 @@ from typing import Any as _Any
 import builtins as _builtins
 from weft.lib.contrib.learn import datasets as datasets
 from weft.lib.contrib.learn import head as head
+from weft.lib.contrib.learn import io as io
 from weft.lib.contrib.learn import learn_runner as learn_runner
+from weft.lib.contrib.learn import models as models
 from weft.lib.contrib.learn import monitors as monitors
+from weft.lib.contrib.learn import ops as ops
 from weft.lib.contrib.learn import preprocessing as preprocessing
 from weft.lib.contrib.learn import utils as utils
 from weft.lib.contrib.learn.canned import DNNClassifier as DNNClassifier
@@ -43,6 +46,11 @@ from weft.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
 from weft.lib.contrib.learn.other_models import SVM as SVM
 from weft.lib.contrib.learn.other_models import KMeansClustering as KMeansClustering
 from weft.lib.contrib.learn.other_models import LogisticRegressor as LogisticRegressor
+from weft.lib.contrib.learn.pandas_io import extract_dask_data as extract_dask_data
+from weft.lib.contrib.learn.pandas_io import extract_dask_labels as extract_dask_labels
+from weft.lib.contrib.learn.pandas_io import extract_pandas_data as extract_pandas_data
+from weft.lib.contrib.learn.pandas_io import extract_pandas_labels as extract_pandas_labels
+from weft.lib.contrib.learn.pandas_io import extract_pandas_matrix as extract_pandas_matrix
 from weft.lib.contrib.learn.reading import read_batch_examples as read_batch_examples
 from weft.lib.contrib.learn.reading import read_batch_features as read_batch_features
 from weft.lib.contrib.learn.reading import read_batch_record_features as read_batch_record_features
