@@ -41,13 +41,12 @@ class AttentionWrapperState(
 
     def clone(self, **kwargs: Any) -> AttentionWrapperState:
         """This state with some parts replaced by others of the same shape."""
+        return nest.map_structure(_in_place_of, self, self._replace(**kwargs))
 
-        def checked(old: Any, new: Any) -> Any:
-            if isinstance(old, Tensor) and isinstance(new, Tensor):
-                return with_same_shape(old, new)
-            return new
 
-        return nest.map_structure(checked, self, self._replace(**kwargs))
+def _in_place_of(old: Any, new: Any) -> Any:
+    are_tensors = all(isinstance(part, Tensor) for part in (old, new))
+    return with_same_shape(old, new) if are_tensors else new
 
 
 def _weighted_sum(values: Tensor, weights: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -35,11 +37,8 @@ def mean_squared_error_regressor(
     tensor_in: Any, labels: Any, weights: Any, biases: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(predictions, loss) of a linear model."""
-    with name_scope(name, "mean_squared_error_regressor", [tensor_in, labels]):
-        predictions = activations.xw_plus_b(tensor_in, weights, biases)
-        if len(labels.shape) == 1 and len(predictions.shape) == 2:
-            predictions = array.squeeze(predictions, axis=[1])
-        return predictions, losses.mean_squared_error(labels, predictions)
+    scope = name_scope(name, "mean_squared_error_regressor", [tensor_in, labels])
+    return _linear(scope, (tensor_in, weights, biases), labels, _by_squares)
 
 
 def softmax_classifier(
@@ -51,8 +50,23 @@ def softmax_classifier(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """(probabilities, loss) of a linear classifier; labels are rows of zeros and a one."""
-    with name_scope(name, "softmax_classifier", [tensor_in, labels]):
-        logits = activations.xw_plus_b(tensor_in, weights, biases)
-        if class_weight is not None:
-            logits = math.multiply(logits, class_weight)
-        return activations.softmax(logits), losses.softmax_cross_entropy(labels, logits)
+    scope = name_scope(name, "softmax_classifier", [tensor_in, labels])
+    finish = functools.partial(_by_classes, class_weight)
+    return _linear(scope, (tensor_in, weights, biases), labels, finish)
+
+
+def _linear(scope: Any, factors: Sequence[Any], labels: Any, finish: Callable[..., Any]) -> Any:
+    """What `finish` makes of labels and of the outputs of a linear model."""
+    with scope:
+        return finish(labels, activations.xw_plus_b(*factors))
+
+
+def _by_squares(labels: Any, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    if (len(labels.shape), len(outputs.shape)) == (1, 2):
+        outputs = array.squeeze(outputs, axis=[1])
+    return outputs, losses.mean_squared_error(labels, outputs)
+
+
+def _by_classes(class_weight: Any, labels: Any, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    weighted = outputs if class_weight is None else math.multiply(outputs, class_weight)
+    return activations.softmax(weighted), losses.softmax_cross_entropy(labels, weighted)

@@ -6,6 +6,7 @@ answer that the training is to end. `RunHookAdapterForMonitors` is the hook that
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -316,13 +317,13 @@ class NanLoss(EveryN):
 
     def every_n_step_end(self, step: Any, outputs: Any) -> Any:
         super().every_n_step_end(step, outputs)
-        if not np.isnan(_seen(outputs, self._loss_tensor)):
-            return None
-        message = "Model diverged with loss = NaN."
+        return self._diverged() if np.isnan(_seen(outputs, self._loss_tensor)) else None
+
+    def _diverged(self) -> bool:
+        tell = logging.error if self._fail_on_nan_loss else logging.warning
+        tell("Model diverged with loss = NaN.")
         if self._fail_on_nan_loss:
-            logging.error(message)
             raise NanLossDuringTrainingError
-        logging.warning(message)
         return True
 
 
@@ -482,9 +483,7 @@ def get_default_monitors(
     summary_writer: Any = None,
 ) -> list[BaseMonitor]:
     """Monitors that log the loss and write summaries, if there are any."""
-    found: list[BaseMonitor] = []
-    if loss_op is not None:
-        found.append(PrintTensor(tensor_names={"loss": loss_op.name}))
-    if summary_op is not None:
-        found.append(SummarySaver(summary_op, save_summary_steps, output_dir, summary_writer))
-    return found
+    of_loss = functools.partial(PrintTensor, {"loss": getattr(loss_op, "name", None)})
+    saved = summary_op, save_summary_steps, output_dir, summary_writer
+    made = (loss_op, of_loss), (summary_op, functools.partial(SummarySaver, *saved))
+    return [make() for wanted, make in made if wanted is not None]

@@ -101,24 +101,16 @@ class AUC(Counts):
         Between two thresholds precision is then (slope * p + intercept) / p, whose integral has
         a logarithm in it.
         """
-        tp = self.true_positives
-        gained = tp[:-1] - tp[1:]
-        positives = tp + self.false_positives
-        steps = positives[:-1] - positives[1:]
-        slope = math.div_no_nan(gained, math.maximum(steps, 0), name="prec_slope")
-        intercept = tp[1:] - math.multiply(slope, positives[1:])
-        ratio = select.where(
-            math.logical_and(positives[:-1] > 0, positives[1:] > 0),
-            math.div_no_nan(
-                positives[:-1], math.maximum(positives[1:], 0), name="recall_relative_ratio"
-            ),
-            array.ones_like(positives[1:]),
-        )
-        area = math.div_no_nan(
-            slope * (gained + intercept * unary.log(ratio)),
-            math.maximum(tp[1:] + self.false_negatives[1:], 0),
-            name="pr_auc_increment",
-        )
+        hits = self.true_positives
+        gained = _falls(hits)
+        found = hits + self.false_positives
+        slope = _share(gained, _falls(found), "prec_slope")
+        intercept = hits[1:] - math.multiply(slope, found[1:])
+        are_found = math.logical_and(found[:-1] > 0, found[1:] > 0)
+        grown = _share(found[:-1], found[1:], "recall_relative_ratio")
+        factor = select.where(are_found, grown, array.ones_like(found[1:]))
+        area = slope * (gained + intercept * unary.log(factor))
+        area = _share(area, hits[1:] + self.false_negatives[1:], "pr_auc_increment")
         return reduce.reduce_sum(area, name="interpolate_pr_auc")
 
     def get_config(self) -> dict[str, Any]:
@@ -126,3 +118,12 @@ class AUC(Counts):
         # The first and last threshold are there in any case.
         points = {"thresholds": self.thresholds[1:-1]}
         return super().get_config() | {"num_thresholds": self.num_thresholds} | kinds | points
+
+
+def _falls(values: Tensor) -> Tensor:
+    """How much less each value is than the one before."""
+    return values[:-1] - values[1:]
+
+
+def _share(part: Tensor, whole: Tensor, name: str) -> Tensor:
+    return math.div_no_nan(part, math.maximum(whole, 0), name=name)
