@@ -18,8 +18,15 @@ _XLA: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _check_places(places: Any, rank: int) -> None:
+    if np.shape(places) != (rank,):
+        shape = s.show(np.shape(places))
+        raise invalid(f"start indices must be a vector of {rank} numbers, but have shape {shape}")
+
+
 def _starts(xp: Any, places: Any, room: tuple[int, ...]) -> list[Any]:
     """Places moved so far that a slice which leaves `room` lies inside."""
+    _check_places(places, len(room))
     return [xp.clip(places[i], 0, most) for i, most in enumerate(room)]
 
 
@@ -28,6 +35,7 @@ def _starts(xp: Any, places: Any, room: tuple[int, ...]) -> list[Any]:
 def xla_dynamic_update_slice_(xp: Any, input: Any, update: Any, indices: Any) -> Any:
     from jax import lax
 
+    _check_places(indices, input.ndim)
     return lax.dynamic_update_slice(input, update, [indices[i] for i in range(input.ndim)])
 
 
@@ -52,6 +60,7 @@ def _slice_sizes(c: ShapeContext) -> Dims:
 def xla_dynamic_slice_(xp: Any, input: Any, start_indices: Any, size_indices: Any) -> Any:
     from jax import lax
 
+    _check_places(start_indices, input.ndim)
     starts = [start_indices[i] for i in range(input.ndim)]
     return lax.dynamic_slice(input, starts, [int(n) for n in size_indices])
 

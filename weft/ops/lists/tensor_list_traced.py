@@ -287,6 +287,11 @@ def _(xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType) -
 def _(xp: Any, tensor: Any, element_shape: Any, *, element_dtype: DType) -> Any:
     made = _new(xp.asarray(tensor), tensor.shape[0], element_dtype, tensor.shape[1:])
     made.check(element_dtype, _known_dims(element_shape))
+    if not is_concrete(element_shape) and element_shape.ndim:
+        if element_shape.shape[0] != tensor.ndim - 1:
+            raise NotImplementedError("a list of elements of another rank")
+        sizes = np.array(tensor.shape[1:], element_shape.dtype)
+        must_hold((element_shape == -1) | (element_shape == sizes))
     return made
 
 

@@ -13,6 +13,8 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import XLA, costs
 from weft.ops.kit.row_updates import add_at
+from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import are_within, require
 from weft.ops.nn.pool_nodes import gradient_of, pool_flops, pooled
 from weft.ops.nn.pool_windows import first_largest, lowest, spatial_windows
 from weft.ops.nn.windows import taps
@@ -78,11 +80,13 @@ def _(op: Operation, grad: Any, _: Any) -> Any:
 
 def _flat_positions(xp: Any, argmax: Array, input: Array, include_batch: bool) -> Array:
     """Indices into the whole flattened input."""
-    if include_batch:
-        return argmax.reshape(-1)
-    size = int(np.prod(input.shape[1:]))
-    images = np.arange(argmax.shape[0], dtype=argmax.dtype).reshape(-1, 1, 1, 1)
-    return (argmax + images * size).reshape(-1)
+    found = argmax
+    if not include_batch:
+        size = int(np.prod(input.shape[1:]))
+        found = argmax + np.arange(argmax.shape[0], dtype=argmax.dtype).reshape(-1, 1, 1, 1) * size
+    message = f"An index of a maximum is not in [0, {input.size})"
+    require(xp, are_within(found, input.size), lambda: invalid(message))
+    return found.reshape(-1)
 
 
 @op(
