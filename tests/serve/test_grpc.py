@@ -19,6 +19,7 @@ from tests.serve.serving import (
 )
 from weft.graph.tensor_proto import array_to_proto
 from weft.protos.serving import message
+from weft.serve.config import Batching
 
 MODEL = "/tensorflow.serving.ModelService/"
 SESSION = "/tensorflow.serving.SessionService/SessionRun"
@@ -177,10 +178,13 @@ def test_health(client: Client) -> None:
     assert refused(client, f"{path}Check", check)[0] is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_deadline_that_is_over(client: Client) -> None:
-    with pytest.raises(grpc.RpcError) as caught:
-        client.predict("half_plus_two", seconds=1e-4, x=np.float32([1.0]))
+def test_a_deadline_that_is_over(start: Start) -> None:
+    client = start(models=models("half_plus_two"), batching=Batching(num_batch_threads=1))
+    batcher = client.server.models.available("half_plus_two")[1].batcher
+    with batcher._places, pytest.raises(grpc.RpcError) as caught:
+        client.predict("half_plus_two", seconds=0.3, x=np.float32([1.0]))
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert client.predict("half_plus_two", x=np.float32([2.0]))["y"].tolist() == [3.0]
 
 
 def test_messages_beyond_the_limit(start: Start) -> None:
