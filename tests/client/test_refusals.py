@@ -57,6 +57,61 @@ EAGER: dict[str, tuple[Callable[[], Any], Any]] = {
 }  # fmt: skip
 
 
+def _of_any_shape(*dims: int, dtype: Any = np.float32) -> tf.Tensor:
+    return tf.placeholder_with_default(np.zeros(dims, dtype), None)
+
+
+def _unpooling(name: str, grad: tuple[int, ...], argmax: tuple[int, ...]) -> Any:
+    return getattr(raw, name)(
+        input=_of_any_shape(1, 4, 4, 1), grad=_of_any_shape(*grad),
+        argmax=_of_any_shape(*argmax, dtype=np.int64), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1],
+        padding="VALID",
+    )  # fmt: skip
+
+
+def _sampler_of_few() -> Any:
+    """No table is made of as many classes as are reserved."""
+    return raw.FixedUnigramCandidateSampler(
+        true_classes=tf.constant([[0]], INT64), num_true=1, num_sampled=2, unique=False,
+        range_max=2, unigrams=[1.0], num_reserved_ids=2**31 - 1,
+    )  # fmt: skip
+
+
+IN_A_STEP: dict[str, tuple[Callable[[], Any], str]] = {
+    "grad of another shape": (
+        lambda: _unpooling("MaxPoolGradWithArgmax", (1, 2, 3, 1), (1, 2, 2, 1)),
+        r"Expected grad shape to be \[1,2,2,1\], but got \[1,2,3,1\]",
+    ),
+    "places of another shape": (
+        lambda: _unpooling("MaxPoolGradWithArgmax", (1, 2, 2, 1), (4,)),
+        r"Expected argmax shape to be \[1,2,2,1\], but got \[4\]",
+    ),
+    "grad of the pooled shape": (
+        lambda: _unpooling("MaxPoolGradGradWithArgmax", (1, 2, 2, 1), (1, 2, 2, 1)),
+        r"Expected grad shape to be \[1,4,4,1\], but got \[1,2,2,1\]",
+    ),
+    "grad of rank 3": (
+        lambda: raw.ResizeBicubicGrad(
+            grads=_of_any_shape(2, 3, 4), original_image=_of_any_shape(1, 2, 2, 1)
+        ),
+        r"input_grad must be 4-dimensional\[2,3,4\]",
+    ),
+    "classes that are not there": (
+        _sampler_of_few, "range_max is 2, but there are 2147483648 weights",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("build, message", IN_A_STEP.values(), ids=IN_A_STEP)
+def test_steps_refuse_alike_whether_compiled_or_not(
+    sess: tf.Session, build: Callable[[], Any], message: str
+) -> None:
+    made = build()
+    for _ in range(3):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            sess.run(made)
+
+
 @pytest.mark.parametrize("build", BUILT.values(), ids=BUILT)
 def test_shape_rules_refuse_with_value_errors(build: Callable[[], Any]) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"\(op: '") as found:

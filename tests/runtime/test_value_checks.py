@@ -77,6 +77,18 @@ CASES = {
         tf.gather_nd, (ONES, N([[1, 2]])), (ONES, N([[1, 5]])),
         "indices[0] = [1, 5] does not index into param shape [2,3]",
     ),
+    "a row": Case(
+        lambda x, i: x[i] * 2, (ONES, N(-2)), (ONES, N(-3)),
+        "slice index -1 of dimension 0 out of bounds.",
+    ),
+    "an element": Case(
+        lambda x, i, j: x[i, j] * 2, (ONES, N(1), N(-3)), (ONES, N(1), N(3)),
+        "slice index 3 of dimension 1 out of bounds.",
+    ),
+    "the gradient of a column": Case(
+        lambda x, i: tf.gradients(tf.tanh(x)[..., i, tf.newaxis], x)[0], (ONES, N(2)),
+        (ONES, N(7)), "slice index 7 of dimension 1 out of bounds.",
+    ),
     "scatter_nd": Case(
         lambda i, x: tf.scatter_nd(i, x, [3]), (N([[2]]), F([1])), (N([[3]]), F([1])),
         "indices[0] = [3] does not index into shape [3]",
@@ -170,6 +182,10 @@ CASES = {
         lambda x: tf.histogram_fixed_width([1.0], x), (F([0, 1]),), (F([1, 1]),),
         "value_range should satisfy value_range[0] < value_range[1]",
     ),
+    "histogram of no number": Case(
+        lambda x: tf.histogram_fixed_width(x, [0.0, 5.0]), (F([0, 1]),), (F([0, np.nan]),),
+        "Histogram values must not contain NaN",
+    ),
 }  # fmt: skip
 for _name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Mod", "Div", "RealDiv"):
     CASES[_name] = _divided(_name)
@@ -256,6 +272,31 @@ def test_a_loop_that_bad_values_would_keep_going_ends(sess):
     for _ in range(3):
         assert sess.run(last, {following: [0, 2, 3, 0]}) == 0
     assert "indices = 9 is not in [0, 4)" in str(error_of(sess, last, {following: [0, 2, 9, 9]}))
+
+
+@pytest.mark.parametrize("first", [-4, 0])
+def test_a_loop_whose_counter_leaves_what_it_slices(sess, first):
+    x, count = tf.placeholder(tf.float32, [4]), tf.placeholder(tf.int32, [])
+    start = [tf.constant(first), tf.constant(0.0)]
+    total = tf.while_loop(lambda i, _: i < count, lambda i, s: (i + 1, s + x[i]), start)[1]
+    for _ in range(3):
+        assert sess.run(total, {x: [1, 2, 3, 4], count: 3}) == 6 - 10 * (first // 4)
+    error = error_of(sess, total, {x: [1, 2, 3, 4], count: 5})
+    assert "slice index 4 of dimension 0 out of bounds." in str(error)
+
+
+@pytest.mark.parametrize("first, end, wrong", [(-1, 3, -1), (0, 5, 4)])
+def test_a_loop_whose_counter_leaves_what_it_writes(sess, first, end, wrong):
+    factor = tf.placeholder(tf.float32, [])
+    array = tf.TensorArray(tf.float32, 4, element_shape=[])
+
+    def body(i, array):
+        return i + 1, array.write(i, factor * 2)
+
+    found = tf.while_loop(lambda i, _: i < end, body, (tf.constant(first), array))[1].stack()
+    for _ in range(3):
+        error = error_of(sess, found, {factor: 3.0})
+        assert f"Tried to write to index {wrong} but array is not resizeable" in str(error)
 
 
 # ---- effects ------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.ops.kit.shared import invalid, known_numbers
+from weft.ops.kit.shared import invalid, is_concrete, known_numbers
+from weft.ops.kit.value_checks import must_be_within
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 MASK_ATTRS = ", ".join(f"{mask}: int = 0" for mask in MASKS)
@@ -164,7 +165,10 @@ def traced_rows(
     entries = [i for i in range(begin.shape[0]) if (shrink_mask & ~new_axis_mask) >> i & 1]
     entries = [i for i in entries if not ellipsis_mask >> i & 1]
     for axis, i in zip(shrunk, entries, strict=True):
-        starts[axis] = xp.where(begin[i] < 0, begin[i] + dims[axis], begin[i])
+        index = begin[i]
+        if not is_concrete(index):
+            must_be_within(index, dims[axis], -dims[axis])
+        starts[axis] = xp.where(index < 0, index + dims[axis], index)
     begins = tuple(0 if gone else b for b, gone in zip(plan.begins, plan.shrunk, strict=True))
     return [xp.asarray(start, begin.dtype) for start in starts], replace(plan, begins=begins)
 

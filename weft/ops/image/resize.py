@@ -268,10 +268,13 @@ def _gradient_op(name: str, types: str, find: Callable[..., Taps]) -> Any:
     def kernel(
         xp: Any, grads: Any, original_image: Any, *, align_corners: bool, half_pixel_centers: bool
     ) -> Any:
-        _, height, width, _ = np.shape(original_image)
-        checked_size(original_image, grads.shape[1:3], align_corners, half_pixel_centers)
+        if grads.ndim != 4:
+            raise invalid(f"input_grad must be 4-dimensional{s.show(grads.shape)}")
+        size = grads.shape[1:3]
+        checked_size(original_image, size, align_corners, half_pixel_centers)
+        _, height, width, _ = original_image.shape
         rows, columns = _taps_of_image(
-            find, original_image, grads.shape[1:3], align_corners, half_pixel_centers
+            find, original_image, size, align_corners, half_pixel_centers
         )
         if original_image.dtype == np.float64:
             grads = grads.astype(np.float64)

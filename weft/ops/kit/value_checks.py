@@ -26,7 +26,7 @@ class Notes(Protocol):
 
     def must_hold(self, condition: Any) -> None: ...
 
-    def must_be_within(self, indices: Any, limit: int) -> None: ...
+    def must_be_within(self, indices: Any, limit: int, least: int) -> None: ...
 
     def is_within(self, indices: Any, limit: int) -> None: ...
 
@@ -83,11 +83,11 @@ def _(xp: Any, numbers: Array, limit: int, complain: Callable[[], Exception]) ->
         raise complain()
 
 
-def must_be_within(indices: Array, limit: int) -> bool:
-    """As `must_hold`, that all indices are in [0, limit)."""
+def must_be_within(indices: Array, limit: int, least: int = 0) -> bool:
+    """As `must_hold`, that all indices are in [least, limit)."""
     notes = _notes.get()
     if notes is not None:
-        notes.must_be_within(indices, limit)
+        notes.must_be_within(indices, limit, least)
     return notes is not None
 
 
@@ -98,11 +98,11 @@ def is_within(indices: Array, limit: int) -> None:
         notes.is_within(indices, limit)
 
 
-def are_within(indices: Array, limit: Any) -> Array:
-    """Whether each of the indices is in [0, limit)."""
+def are_within(indices: Array, limit: Any, least: int = 0) -> Array:
+    """Whether each of the indices is in [least, limit)."""
     if np.ndim(limit) == 0 and limit > np.iinfo(indices.dtype).max:
-        return indices >= 0
-    return (indices >= 0) & (indices < np.asarray(limit, indices.dtype))
+        return indices >= least
+    return (indices >= least) & (indices < np.asarray(limit, indices.dtype))
 
 
 def write_parts(cells: Sequence[Any], update: Callable[[Any], Sequence[Array]]) -> None:

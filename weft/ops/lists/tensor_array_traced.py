@@ -12,7 +12,7 @@ from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
 from weft.ops.kit.row_updates import put_row, take_row
 from weft.ops.kit.shared import is_concrete
-from weft.ops.kit.value_checks import are_within, must_hold
+from weft.ops.kit.value_checks import are_within, must_be_within, must_hold
 from weft.ops.lists import tensor_array_nodes as ops
 from weft.ops.lists.tensor_array_nodes import TensorArrayValue
 
@@ -95,14 +95,11 @@ class TracedTensorArray:
             self._note_written(before, [index])
 
     def _check_range(self, indices: Any) -> None:
-        """A counter whose end is known to be within is not looked at."""
         if is_concrete(indices):
             if not np.all(are_within(np.asarray(indices), self.length)):
                 raise NotImplementedError("an index is out of range")
             return
-        most = self.registry.most(indices)
-        if most is None or most >= self.length:
-            must_hold(are_within(indices, self.length))
+        must_be_within(indices, self.length)
 
     def _note_written(self, before: Any, indices: Sequence[Any]) -> None:
         """Leaves to the interpreter what may write an element for the second time.

@@ -85,6 +85,9 @@ def histogram_fixed_width_op(
     low, high = value_range[0], value_range[1]
     message = "value_range should satisfy value_range[0] < value_range[1], but got"
     require(xp, low < high, lambda: invalid(f"{message} '[{low}, {high}]'"))
+    if values.dtype.kind == "f":
+        unfit = "Histogram values must not contain NaN"
+        require(xp, ~xp.isnan(values), lambda: invalid(unfit))
     width = (high - low).astype(np.float64) / count
     offset = (xp.maximum(values.reshape(-1), low) - low).astype(np.float64)
     bins = xp.minimum(offset / width, count - 1).astype(np.int32)

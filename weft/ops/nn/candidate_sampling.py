@@ -149,9 +149,6 @@ def fixed_unigram_candidate_sampler_(
         "", "alias_table", ctx.node.name, lambda: AliasTable(_fixed_weights(ctx.node.attrs))
     )
     check_true(true_classes, num_true, num_sampled, range_max if unique else None)
-    if table.weights.size != range_max:
-        message = f"range_max is {range_max}, but there are {table.weights.size} weights"
-        raise InvalidArgumentError(None, None, message)
     words = Words(reserve(ctx, 512 * num_sampled))
     return sample(true_classes, num_sampled, unique, *weighted(words, table, num_sampled))
 
@@ -164,10 +161,17 @@ def _fixed_weights(attrs: dict[str, Any]) -> np.ndarray:
         raise InvalidArgumentError(None, None, f"Must {which} unigrams.")
     weights = np.array(attrs["unigrams"] or _vocabulary(attrs["vocab_file"]), np.float32)
     shards, shard = attrs["num_shards"], attrs["shard"]
-    reserved = sum(i % shards == shard for i in range(attrs["num_reserved_ids"]))
+    reserved = len(range(shard, attrs["num_reserved_ids"], shards))
     mine = weights[(np.arange(weights.size) + reserved) % shards == shard]
+    _check_range(attrs["range_max"], reserved + mine.size)
     distorted = mine ** np.float32(attrs["distortion"])
     return np.concatenate([np.zeros(reserved, np.float32), distorted])
+
+
+def _check_range(range_max: int, count: int) -> None:
+    if count != range_max:
+        message = f"range_max is {range_max}, but there are {count} weights"
+        raise InvalidArgumentError(None, None, message)
 
 
 def _vocabulary(path: str) -> list[float]:

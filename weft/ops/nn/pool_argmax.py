@@ -89,6 +89,19 @@ def _flat_positions(xp: Any, argmax: Array, input: Array, include_batch: bool) -
     return found.reshape(-1)
 
 
+def _pooled_dims(
+    input: Array, ksize: list[int], strides: list[int], padding: str
+) -> tuple[int, ...]:
+    window = spatial_windows(input.shape, ksize, strides, padding, "NHWC")
+    return (input.shape[0], *window.output, input.shape[3])
+
+
+def _check_dims(name: str, array: Array, dims: tuple[int, ...]) -> None:
+    if array.shape != dims:
+        wanted, given = s.show(dims), s.show(array.shape)
+        raise invalid(f"Expected {name} shape to be {wanted}, but got {given}")
+
+
 @op(
     "MaxPoolGradWithArgmax",
     inputs="input: T, grad: T, argmax: Targmax",
@@ -98,8 +111,19 @@ def _flat_positions(xp: Any, argmax: Array, input: Array, include_batch: bool) -
     traits=costs(pool_flops),
 )
 def max_pool_grad_with_argmax_(
-    xp: Any, input: Array, grad: Array, argmax: Array, *, include_batch_in_index: bool
+    xp: Any,
+    input: Array,
+    grad: Array,
+    argmax: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    include_batch_in_index: bool,
 ) -> Array:
+    dims = _pooled_dims(input, ksize, strides, padding)
+    _check_dims("grad", grad, dims)
+    _check_dims("argmax", argmax, dims)
     at = _flat_positions(xp, argmax, input, include_batch_in_index)
     return add_at(xp, xp.zeros(input.size, grad.dtype), at, grad.reshape(-1)).reshape(input.shape)
 
@@ -117,7 +141,17 @@ def _gathered_by_argmax(c: ShapeContext) -> Dims:
     shape=_gathered_by_argmax,
 )
 def max_pool_grad_grad_with_argmax_(
-    xp: Any, input: Array, grad: Array, argmax: Array, *, include_batch_in_index: bool
+    xp: Any,
+    input: Array,
+    grad: Array,
+    argmax: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    include_batch_in_index: bool,
 ) -> Array:
+    _check_dims("argmax", argmax, _pooled_dims(input, ksize, strides, padding))
+    _check_dims("grad", grad, input.shape)
     at = _flat_positions(xp, argmax, input, include_batch_in_index)
     return xp.take(grad.reshape(-1), at).reshape(argmax.shape)

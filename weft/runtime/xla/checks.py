@@ -27,14 +27,15 @@ class Failed:
     (which input, limit of its elements). That costs less, and nothing has happened yet.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, range_of: Callable[[Any], range | None]) -> None:
+        self._range_of = range_of  # what loops know of their counters
         self._state: Any = np.bool_(False)
         self._waiting: list[Any] = []
         self.noted = False
         self.beforehand: set[tuple[int, int]] = set()
         self.depth = 0  # how many loops and conditionals there are around this point
-        # By identity, indices and the limit that they are below, unless the program fails.
-        self._within: dict[int, tuple[Any, int]] = {}
+        # By identity, indices and what they are within, unless the program fails.
+        self._within: dict[int, tuple[Any, range]] = {}
         # By identity, what holds an input's elements: which input, and what fits all the types
         # that they were cast to. Larger numbers have become other ones.
         self._inputs: dict[int, tuple[Any, int, int]] = {}
@@ -66,24 +67,26 @@ class Failed:
         self.noted = True
         self._waiting.append(condition)
 
-    def must_be_within(self, indices: Any, limit: int) -> None:
-        if id(indices) in self._inputs:
+    def must_be_within(self, indices: Any, limit: int, least: int) -> None:
+        if id(indices) in self._inputs and not least:
             _, i, most = self._inputs[id(indices)]
             known = i, min(limit, most)
             if not self.depth:
                 self.beforehand.add(known)
             if known in self.beforehand:
                 return
-        if not self.are_known(indices, limit):
-            self.is_within(indices, limit)
-            self.must_hold(are_within(indices, limit))
+        if not self.are_known(indices, limit, least):
+            self.is_within(indices, limit, least)
+            self.must_hold(are_within(indices, limit, least))
 
-    def is_within(self, indices: Any, limit: int) -> None:
-        self._within[id(indices)] = indices, limit
+    def is_within(self, indices: Any, limit: int, least: int = 0) -> None:
+        self._within[id(indices)] = indices, range(least, limit)
 
-    def are_known(self, indices: Any, limit: int) -> bool:
-        """Whether indices are in [0, limit), unless the program fails."""
-        return id(indices) in self._within and self._within[id(indices)][1] <= limit
+    def are_known(self, indices: Any, limit: int, least: int = 0) -> bool:
+        """Whether indices are in [least, limit), unless the program fails."""
+        _, noted = self._within.get(id(indices), (None, None))
+        known = noted, self._range_of(indices)
+        return any(r is not None and r.start >= least and r.stop <= limit for r in known)
 
     def follow(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Called for each node of a program: where elements only move, what is known moves too."""
@@ -96,8 +99,8 @@ class Failed:
         if kind.keeps_places and source in self._inputs:
             _, i, before = self._inputs[source]
             self._inputs[id(made)] = made, i, min(before, most)
-        if source in self._within and self._within[source][1] <= most:
-            self.is_within(made, self._within[source][1])
+        if source in self._within and self._within[source][1].stop <= most:
+            self._within[id(made)] = made, self._within[source][1]
 
 
 def _are_integers(*values: Any) -> bool:

@@ -17,7 +17,7 @@ class KnownParts:
 
     def note(self, inputs: Sequence[Any], output: Any) -> None:
         """Notes what a Pack was given."""
-        if output.ndim == 1 and any(map(is_concrete, inputs)):
+        if output.ndim == 1:
             self._packed[id(output)] = output, inputs
 
     def bounds(self, node: Node, inputs: list[Any]) -> list[Any]:

@@ -28,15 +28,16 @@ def one_more_loop(objects: Objects, loop: Loop, bound: int | None) -> Iterator[N
         objects.guesses -= bound is None
 
 
+_LEAST = -(1 << 63)  # of all numbers
 _COMPARISONS = ("<", "<=", ">", ">=")
 
 
-def counter_limits(loop: Loop, inputs: list[Any], bound: int | None) -> dict[int, int]:
-    """Loop variables that count iterations from a known number on -> what they stay below."""
+def counter_ranges(loop: Loop, inputs: list[Any], bound: int | None) -> dict[int, range]:
+    """Loop variables that count iterations from a known number on -> what they may be in one."""
     if bound is None:
         return {}
     starts = {i: _number(inputs[i]) for i in range(loop.variables) if _steps(loop, i) == 1}
-    return {i: start + bound for i, start in starts.items() if start is not None}
+    return {i: range(start, start + bound) for i, start in starts.items() if start is not None}
 
 
 def trip_bound(loop: Loop, inputs: list[Any], objects: Objects) -> int | None:
@@ -75,7 +76,7 @@ def note_limit(objects: Objects, inputs: list[Any], output: Any) -> None:
     if _number(output) is None:
         known = [n for n in (_most(value, objects) for value in inputs) if n is not None]
         if known:
-            objects.limits[id(output)] = output, min(known) + 1
+            objects.ranges[id(output)] = output, range(_LEAST, min(known) + 1)
 
 
 def _value(

@@ -15,7 +15,7 @@ import numpy as np
 from weft.core.errors import InternalError
 from weft.ops.lists.tensor_list_traced import TracedList
 from weft.passes.client_graph import Branches, Loop, Node
-from weft.runtime.xla.loop_bounds import counter_limits, one_more_loop, trip_bound
+from weft.runtime.xla.loop_bounds import counter_ranges, one_more_loop, trip_bound
 from weft.runtime.xla.loop_lists import LoopLists, alike, either, in_form
 from weft.runtime.xla.loop_matmuls import factors_only, sums_of_products
 from weft.runtime.xla.traced_state import Objects
@@ -62,8 +62,8 @@ def _lower_while(tracer: Tracer, held: Loop, inputs: list[Any]) -> list[Any]:
         loop = _TracedLoop(tracer, held, inputs, bound)
         final = loop.run()
     # A loop that counts down from here, as that of a gradient does, has a bound too.
-    for i, limit in loop.limits.items():
-        tracer.objects.limits[id(final[i])] = final[i], limit + 1
+    for i, values in loop.ranges.items():
+        tracer.objects.ranges[id(final[i])] = final[i], range(values.start, values.stop + 1)
     return final
 
 
@@ -74,7 +74,7 @@ class _TracedLoop:
         count = held.variables
         self.tracer, self.objects, self.held = tracer, tracer.objects, held
         self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
-        self.bound, self.limits = bound, counter_limits(held, inputs, bound)
+        self.bound, self.ranges = bound, counter_ranges(held, inputs, bound)
         self.is_long, self.time = self.objects.may_run_long(bound), 0.0
         self.lists = LoopLists(self.start, bound, self.objects)
         self.products = sums_of_products(held, bound)
@@ -126,8 +126,8 @@ class _TracedLoop:
     def iterate(self, variables: Sequence[Any]) -> list[Any]:
         """The loop variables after one iteration."""
         objects = self.objects
-        known = {id(variables[i]): (variables[i], limit) for i, limit in self.limits.items()}
-        before, objects.limits = objects.limits, objects.limits | known
+        known = {id(variables[i]): (variables[i], values) for i, values in self.ranges.items()}
+        before, objects.ranges = objects.ranges, objects.ranges | known
         time = objects.time
         if self.is_long:
             objects.look()
@@ -135,7 +135,7 @@ class _TracedLoop:
             entered = self.lists.enter(variables)
             results = self.tracer.run_graph(self.body, [*entered, *self.fixed])
         finally:
-            objects.limits = before
+            objects.ranges = before
         self.time = objects.time - time
         results = [_plain(v) for v in results]
         self.lists.leave(results)

@@ -56,9 +56,9 @@ class Objects:
         self.looks = self.add(Cell(np.int32(0)))
         self.stopped = self.add(Cell(np.bool_(False)))
         is_checked = device.device_type == HOST_TYPE
-        self.failed: Failed | None = self.add(Failed()) if is_checked else None
-        # By identity, values that are known to stay below a number.
-        self.limits: dict[int, tuple[Any, int]] = {}
+        self.failed: Failed | None = self.add(Failed(self.range_of)) if is_checked else None
+        # By identity, values and what they are known to be within.
+        self.ranges: dict[int, tuple[Any, range]] = {}
 
     def add(self, item: Any) -> Any:
         if hasattr(item, "registry"):
@@ -123,7 +123,11 @@ class Objects:
 
     def most(self, value: Any) -> int | None:
         """An upper bound of a value of the program, if one is known."""
-        return self.limits[id(value)][1] - 1 if id(value) in self.limits else None
+        return self.ranges[id(value)][1].stop - 1 if id(value) in self.ranges else None
+
+    def range_of(self, value: Any) -> range | None:
+        """What a value of the program is known to be within, if anything is."""
+        return self.ranges[id(value)][1] if id(value) in self.ranges else None
 
     def states(self) -> list[Any]:
         return [item.state for item in self.items]
