@@ -39,11 +39,13 @@ def apply_anew(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any])
             f"{definition.name}() takes {len(params)} arguments but {len(args)} were given"
         )
     given = dict(zip(params, args, strict=False))
-    for key, value in kwargs.items():
-        own = definition.own_names.get(key, key)
-        if own in given:
-            raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
-        given[own] = value
+    if kwargs:
+        own_names = definition.own_names
+        for key, value in kwargs.items():
+            own = own_names[key] if key in own_names else key
+            if own in given:
+                raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
+            given[own] = value
     op = add_node(definition, given, name)
     outputs = op.outputs
     if definition.single_output:
@@ -85,11 +87,10 @@ def op_outputs_tuple(definition: OpDef) -> Any:
 
 
 def add_node(definition: OpDef, given: dict[str, Any], name: str | None) -> Any:
-    graph = _graph_for(definition, given)
+    graph, inputs = _graph_for(definition, given)
     attrs = _given_attrs(definition, given)
     base = name or definition.name
-    if _all_tensors(definition, given):
-        inputs = [given[arg.name] for arg in definition.input_args]
+    if inputs is not None:
         bind_types(definition, inputs, attrs)
     else:
         with stacks.graphs.enter(graph), graph.name_scope(base) as scope:
@@ -120,28 +121,26 @@ def _add_beside(
         return _add_beside(graph, refs[1:], definition, inputs, types, attrs, name)
 
 
-def _all_tensors(definition: OpDef, given: dict[str, Any]) -> bool:
-    if definition.has_list_input:
-        return False
-    for arg in definition.input_args:
-        value = given.get(arg.name)
-        if type(value) is not Tensor:
-            return False
-        if value.dtype._is_ref_dtype != arg.is_ref and arg.is_ref:
-            return False
-    return True
-
-
-def _graph_for(definition: OpDef, given: dict[str, Any]) -> Graph:
-    if (default := stacks.get_default_graph()).building_function:
-        return default  # which takes in what comes from elsewhere
-    values = [given.get(arg.name) for arg in definition.input_args]
+def _graph_for(definition: OpDef, given: dict[str, Any]) -> tuple[Graph, list[Tensor] | None]:
+    """The graph for a node; its inputs, too, if they are tensors as they are."""
+    default = stacks.get_default_graph()
+    inputs: list[Any] = [given.get(arg.name) for arg in definition.input_args]
+    plain = not definition.has_list_input
     graph: Graph | None = None
-    for value in values:
-        if type(value) is not Tensor or (graph is not None and value.op.graph is not graph):
-            return graph_of(values)
-        graph = value.op.graph
-    return graph or default
+    for value in inputs:
+        if type(value) is not Tensor:
+            graph, plain = graph_of(inputs), False
+            break
+        if graph is None:
+            graph = value.op.graph
+        elif value.op.graph is not graph:
+            graph = graph_of(inputs)
+    if plain and definition.has_ref_input:
+        refs = zip(definition.input_args, inputs, strict=True)
+        plain = all(value.dtype._is_ref_dtype for arg, value in refs if arg.is_ref)
+    if graph is None or default.building_function:
+        graph = default  # a function takes in what comes from elsewhere
+    return graph, inputs if plain else None
 
 
 def _given_attrs(definition: OpDef, given: dict[str, Any]) -> dict[str, Any]:

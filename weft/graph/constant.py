@@ -67,6 +67,7 @@ def _misfit(values: Any, dtype: DType) -> Any:
     return None if _fits(values, dtype) else (values,)
 
 
+_INT32 = 1 << 31
 _KINDS = {"f": "fiub", "i": "iub", "u": "iub", "c": "cfiub", "b": "b"}
 
 
@@ -151,6 +152,8 @@ def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
 
 
 def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
+    if wanted is None and type(values) is int and -_INT32 <= values < _INT32:
+        return np.array(values, np.int32)
     try:
         if wanted is None or wanted is dtypes.string:
             array = _plain(values)
@@ -173,7 +176,7 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
             return array.astype(np.float32)
         if array.dtype == np.int64:
             small = array.astype(np.int32)
-            return small if np.array_equal(small, array) else array
+            return small if (small == array).all() else array
     elif wanted is dtypes.string and array.dtype != object:
         raise TypeError(f"Expected string, got {values!r} instead.")
     return array

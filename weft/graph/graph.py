@@ -462,9 +462,11 @@ class name_scope(AbstractContextManager[str]):
                 " must be provided."
             )
         graph = graph_of(self._values) if self._values else get_default_graph()
-        self._graph = stacks.graphs.enter(graph)
-        self._graph.__enter__()
         self._scope = NameScope(graph, self._name)
+        self._graph = None if stacks.graphs.top() is graph else stacks.graphs.enter(graph)
+        if self._graph is None:
+            return self._scope.__enter__()
+        self._graph.__enter__()
         try:
             return self._scope.__enter__()
         except BaseException:
@@ -473,7 +475,8 @@ class name_scope(AbstractContextManager[str]):
 
     def __exit__(self, *exc: Any) -> None:
         self._scope.__exit__(*exc)
-        self._graph.__exit__(*exc)
+        if self._graph is not None:
+            self._graph.__exit__(*exc)
 
 
 def graph_of(values: Any) -> Graph:
