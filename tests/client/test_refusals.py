@@ -69,6 +69,21 @@ def _unpooling(name: str, grad: tuple[int, ...], argmax: tuple[int, ...]) -> Any
     )  # fmt: skip
 
 
+def _sparse(*indices: int) -> dict[str, Any]:
+    return {
+        "sp_indices": _of_any_shape(*indices, dtype=np.int64), "sp_values": _of_any_shape(0),
+        "sp_shape": _of_any_shape(2, dtype=np.int64),
+    }  # fmt: skip
+
+
+def _two_sparse(*ranks: int) -> dict[str, Any]:
+    parts = {}
+    for side, rank in zip("ab", ranks, strict=True):
+        for name, part in _sparse(0, rank).items():
+            parts[name.replace("sp_", f"{side}_")] = part
+    return parts
+
+
 def _sampler_of_few() -> Any:
     """No table is made of as many classes as are reserved."""
     return raw.FixedUnigramCandidateSampler(
@@ -96,6 +111,48 @@ IN_A_STEP: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         r"input_grad must be 4-dimensional\[2,3,4\]",
     ),
+    "as many gradients as are not there": (
+        lambda: raw.FractionalMaxPoolGrad(
+            orig_input=_of_any_shape(1, 4, 4, 1), orig_output=_of_any_shape(1, 2, 2, 1),
+            out_backprop=_of_any_shape(1, 0, 2, 1), row_pooling_sequence=np.int64([0, 2, 4]),
+            col_pooling_sequence=np.int64([0, 2, 4]),
+        ),
+        r"The gradient \[1,0,2,1\] is not of the shape of the output \[1,2,2,1\]",
+    ),
+    "sides without a pixel": (
+        lambda: raw.EncodeJpeg(image=_of_any_shape(0, 3, 3, dtype=np.uint8)),
+        r"JPEG encoding failed: no image has the sides \[0,3\]",
+    ),
+    "a dimension beyond 32 bits": (
+        lambda: raw.Shape(input=_of_any_shape(0, 2**31)),
+        "Shape output type is 32-bit  but dim 1 is 2147483648",
+    ),
+    "a sparse side of another rank": (
+        lambda: raw.SparseTensorDenseAdd(
+            a_indices=_of_any_shape(0, 2**31, dtype=np.int64), a_values=_of_any_shape(0),
+            a_shape=_of_any_shape(2, dtype=np.int64), b=_of_any_shape(0, 0),
+        ),
+        "Dimensions 2147483648 and 2 are not compatible",
+    ),
+    "coordinates of another rank": (
+        lambda: raw.SparseDenseCwiseMul(dense=_of_any_shape(0, 0), **_sparse(0, 2**31)),
+        r"Got 2 dimensions, indices shape: \[0,2147483648\]",
+    ),
+    "coordinates of another rank, softmax": (
+        lambda: raw.SparseSoftmax(**_sparse(0, 2**31)), "Order length must be SparseTensor rank.",
+    ),
+    "sides of different ranks": (
+        lambda: raw.SparseAdd(**_two_sparse(2, 2**31), thresh=0.0),
+        "Input indices must have the same dimension, got 2 and 2147483648",
+    ),
+    "sides of another rank than their shapes": (
+        lambda: raw.SparseAdd(**_two_sparse(2**31, 2**31), thresh=0.0),
+        "Second dimension of a_indices and length of a_shape must match, got 2147483648 and 2",
+    ),
+    "one side of another rank": (
+        lambda: raw.SparseSparseMinimum(**_two_sparse(2, 2**31)),
+        r"Index rank \(2147483648\) and shape rank \(2\) do not match",
+    ),
     "classes that are not there": (
         _sampler_of_few, "range_max is 2, but there are 2147483648 weights",
     ),
@@ -110,6 +167,61 @@ def test_steps_refuse_alike_whether_compiled_or_not(
     for _ in range(3):
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             sess.run(made)
+
+
+# Operations of tensors without elements, and the shapes that they give. They take no time, however
+# many of nothing there are.
+OF_NOTHING: dict[str, tuple[Callable[[], Any], list[tuple[int, ...]]]] = {
+    "rows": (lambda: raw.UniqueV2(x=_of_any_shape(0, 3), axis=[0]), [(0, 3), (0,)]),
+    "alike": (lambda: raw.UniqueV2(x=_of_any_shape(3, 0), axis=[0]), [(1, 0), (3,)]),
+    "the largest": (
+        lambda: raw.TopKV2(input=_of_any_shape(2**31, 0), k=0), [(2**31, 0), (2**31, 0)],
+    ),
+    "softmax": (lambda: raw.Softmax(logits=_of_any_shape(2**31, 0)), [(2**31, 0)]),
+    "log_softmax": (lambda: raw.LogSoftmax(logits=_of_any_shape(2**31, 0)), [(2**31, 0)]),
+    "pixels": (
+        lambda: raw.ScaleAndTranslate(
+            images=_of_any_shape(0, 2**31, 4, 2), size=[2, 2], scale=[1.0, 1.0],
+            translation=[0.0, 0.0],
+        ),
+        [(0, 2, 2, 2)],
+    ),
+    "areas": (
+        lambda: raw.ResizeArea(images=_of_any_shape(0, 2**31, 4, 2), size=[2, 2]), [(0, 2, 2, 2)],
+    ),
+    "what pixels give": (
+        lambda: raw.ResizeNearestNeighborGrad(grads=_of_any_shape(0, 2**31, 3, 2), size=[2, 2]),
+        [(0, 2, 2, 2)],
+    ),
+    "an image": (
+        lambda: raw.ImageProjectiveTransformV2(
+            images=_of_any_shape(2, 0, 3, 2), transforms=_of_any_shape(1, 8), output_shape=[2, 2],
+            interpolation="NEAREST",
+        ),
+        [(2, 2, 2, 2)],
+    ),
+    "channels": (
+        lambda: raw.AudioSpectrogram(input=_of_any_shape(2**31, 0), window_size=3, stride=2),
+        [(0, 2**30 - 1, 3)],
+    ),
+    "classes": (
+        lambda: raw.CombinedNonMaxSuppression(
+            boxes=_of_any_shape(1, 0, 1, 4), scores=_of_any_shape(1, 0, 2**31),
+            max_output_size_per_class=1, max_total_size=2, iou_threshold=0.5, score_threshold=0.1,
+        ),
+        [(1, 2, 4), (1, 2), (1, 2), (1,)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("build, shapes", OF_NOTHING.values(), ids=OF_NOTHING)
+def test_operations_of_nothing(
+    sess: tf.Session, build: Callable[[], Any], shapes: list[tuple[int, ...]]
+) -> None:
+    made = build()
+    for _ in range(3):
+        found = sess.run(made)
+        assert [np.shape(each) for each in (found if len(shapes) > 1 else [found])] == shapes
 
 
 @pytest.mark.parametrize("build", BUILT.values(), ids=BUILT)

@@ -158,6 +158,12 @@ CASES = {
     "triangular solve": Case(
         tf.matrix_triangular_solve, (EYE, EYE), (0 * EYE, EYE), "Input matrix is not invertible.",
     ),
+    "tridiagonal solve in order": Case(
+        lambda d, x: tf.raw_ops.TridiagonalSolve(diagonals=d, rhs=x, partial_pivoting=False),
+        (F([[9, 9, 0], [1, 1, 1], [0, 0, 9]]), F([[1], [2], [3]])),
+        (F([[1, 9, 0], [1, 2, 1], [0, 2, 9]]), F([[1], [2], [3]])),
+        "The matrix is either not invertible, or requires pivoting.",
+    ),
     "lu": Case(lambda x: tf.linalg.lu(x)[0], (EYE,), (0 * EYE,), "Input is not invertible."),
     "bincount": Case(
         lambda x: tf.raw_ops.Bincount(arr=x, size=3, weights=tf.constant([], tf.float32)),

@@ -37,10 +37,10 @@ SAID: dict[str, Callable[[], Any]] = {
     "Incompatible shapes: [2] vs. [3]": lambda: raw.QuantizedAdd(
         x=levels(2), y=levels(3), min_x=0.0, max_x=1.0, min_y=0.0, max_y=1.0
     ),
-    "An input does not have the rank or size that the operation takes": lambda: (
-        raw.ResizeBilinearGrad(
-            grads=unknown([[1]], np.float32), original_image=unknown([[1]], np.float32)
-        )
+    "An input does not have the rank or size that the operation takes": lambda: raw.SparseReshape(
+        input_indices=unknown([1], np.int64),
+        input_shape=unknown([2], np.int64),
+        new_shape=unknown([2], np.int64),
     ),
 }
 

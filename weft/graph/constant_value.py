@@ -99,7 +99,10 @@ def _of_shapes(op: Operation, depth: int) -> list[np.ndarray] | None:
             if values is None:
                 return None
             dims = values[tensor.value_index].shape
-        found.append(np.array(_MEASURES[op.definition.measures or "shape"](dims), dtype=dtype))
+        try:
+            found.append(np.array(_MEASURES[op.definition.measures or "shape"](dims), dtype=dtype))
+        except OverflowError:
+            return None  # of a number that does not fit, which the kernel says
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST, ON_DEVICE
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 
 _FEW = 400  # integers that a dictionary numbers faster than sorting does
@@ -31,7 +33,9 @@ def _first_seen(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.nd
     if rows.ndim == 1:
         keys: Any = rows.tolist()
     else:
-        flat = rows.reshape(len(rows), -1)
+        flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+        if not flat.shape[1]:
+            return _first_of_nothing(x, axis)
         keys = [tuple(row.tolist()) for row in flat]
     # A NaN equals nothing, itself included, so every one of them is a value of its own.
     places = [numbers.setdefault(key if key == key else object(), len(numbers)) for key in keys]
@@ -39,6 +43,14 @@ def _first_seen(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.nd
     counts = np.bincount(index, minlength=len(numbers)) if len(index) else np.zeros(0, np.int64)
     firsts = np.unique(index, return_index=True)[1] if len(index) else np.zeros(0, np.int64)
     return np.take(x, firsts, axis=axis), index, counts
+
+
+def _first_of_nothing(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_first_seen` of slices without elements: they are all alike."""
+    count = x.shape[axis]
+    check_room((count,), np.int64)
+    index = np.zeros(count, np.int64)
+    return np.take(x, index[:1], axis=axis), index, np.array([count][: len(index)])
 
 
 def _few_integers(x: np.ndarray, index_type: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -34,6 +34,7 @@ from weft.ops.kit.shared import (
 from weft.ops.kit.value_checks import must_hold
 
 # Their tensors may be handles, or bare bytes where they are scalars.
+_LARGEST = 2**31 - 1  # of 32-bit integers
 _NOT_NUMBERS = (dtypes.string, dtypes.resource, dtypes.variant)
 
 # ---- asking for shapes -----------------------------------------------------------------------
@@ -53,7 +54,7 @@ def _lengths(c: ShapeContext) -> list[Dims]:
     traits=measures("shape") | NO_GRADIENT,
 )
 def shape_(xp: Any, input: Any, *, out_type: DType) -> Any:
-    return np.array(np.shape(input), out_type.np_storage)
+    return _measured(input, out_type)
 
 
 @op(
@@ -65,7 +66,15 @@ def shape_(xp: Any, input: Any, *, out_type: DType) -> Any:
     traits=measures("shape") | NO_GRADIENT,
 )
 def shape_n_(xp: Any, input: list[Any], *, out_type: DType) -> list[Any]:
-    return [np.array(np.shape(x), out_type.np_storage) for x in input]
+    return [_measured(x, out_type) for x in input]
+
+
+def _measured(x: Any, out_type: DType) -> np.ndarray:
+    dims = np.shape(x)
+    if out_type is dtypes.int32 and max(dims, default=0) > _LARGEST:
+        large = next((i, dim) for i, dim in enumerate(dims) if dim > _LARGEST)
+        raise invalid(f"Shape output type is 32-bit  but dim {large[0]} is {large[1]}")
+    return np.array(dims, out_type.np_storage)
 
 
 @op(
@@ -90,6 +99,8 @@ def rank_(xp: Any, input: Any) -> Any:
 )
 def size_(xp: Any, input: Any, *, out_type: DType) -> Any:
     count = input.size if isinstance(input, np.ndarray) else s.size(np.shape(input))
+    if (count or 0) > _LARGEST and out_type is dtypes.int32:
+        raise invalid("Number of elements was larger than representable by 32-bit output type")
     return np.array(count, out_type.np_storage)
 
 

@@ -191,6 +191,9 @@ def audio_spectrogram_(
     if input.ndim != 2:
         raise invalid(f"input must be 2-dimensional{s.show(input.shape)}")
     count = 0 if len(input) < window_size else 1 + (len(input) - window_size) // stride
+    if not input.shape[1]:
+        bins = _transform_size(window_size) // 2 + 1
+        return xp.zeros((0, count, bins), np.float32)
     places = np.arange(count)[:, None] * stride + np.arange(window_size)
     shape = 0.5 - 0.5 * np.cos(2 * np.pi / window_size * np.arange(window_size))
     frames = xp.transpose(input.astype(np.float64))[:, places] * shape
@@ -250,6 +253,8 @@ def mfcc_(
         spectrogram.shape[2], int(sample_rate), float(np.float32(lower_frequency_limit)),
         float(np.float32(upper_frequency_limit)), count,
     )  # fmt: skip
+    if 0 in spectrogram.shape:
+        return xp.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
     energy = xp.sqrt(spectrogram.astype(np.float64)) @ bands
     order = np.arange(dct_coefficient_count)
     cosines = np.cos(order * np.pi / count * (np.arange(count)[:, None] + 0.5))

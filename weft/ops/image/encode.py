@@ -20,6 +20,9 @@ def _one_image(c: ShapeContext) -> Dims:
     return ()
 
 
+_JPEG_SIDE = 65500  # pixels
+
+
 def _check_image(image: Any) -> None:
     if image.ndim != 3:
         raise invalid(f"image must be 3-dimensional{s.show(image.shape)}")
@@ -29,6 +32,8 @@ def _check_jpeg_image(image: Any, quality: int) -> None:
     _check_image(image)
     if not 0 <= quality <= 100:
         raise invalid(f"quality must be in [0,100], got {quality}")
+    if not all(0 < size <= _JPEG_SIDE for size in image.shape[:2]):
+        raise invalid(f"JPEG encoding failed: no image has the sides {s.show(image.shape[:2])}")
 
 
 def _check_detected(image: Any) -> None:

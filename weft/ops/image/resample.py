@@ -7,7 +7,7 @@ the image is multiplied by the matrix of these rows from both sides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
-from weft.ops.image.sizes import resized, two_sizes
+from weft.ops.image.sizes import checked_size, resized
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import require
 
@@ -77,10 +77,18 @@ _KERNELS: dict[str, Kernel] = {
 # ---- weights -------------------------------------------------------------------------------------
 
 
-def _weights(
-    xp: Any, kernel: Kernel, size: int, count: int, scale: Any, shift: Any, antialias: bool
-) -> Any:
+class _Axis(NamedTuple):
+    """Of rows or of columns: how many there are before and after, and how they move."""
+
+    size: int
+    wanted: int
+    scale: Any
+    shift: Any
+
+
+def _weights(xp: Any, kernel: Kernel, axis: _Axis, antialias: bool) -> Any:
     """[count, size]: what each output pixel takes of each input pixel."""
+    size, count, scale, shift = axis
     inverse = F(1) / scale
     width = xp.maximum(inverse, F(1)) if antialias else F(1)
     at = (np.arange(count, dtype=F) + F(0.5)) * inverse - inverse * shift
@@ -100,18 +108,21 @@ def _pair(values: Any) -> tuple[Any, Any]:
     return values[0], values[1]
 
 
-def _both(
+def _axes(
     xp: Any, image: tuple[int, ...], size: tuple[int, int], scale: Any, translation: Any,
-    kernel_type: str, antialias: bool,
-) -> list[Any]:  # fmt: skip
+    kernel_type: str,
+) -> list[_Axis]:  # fmt: skip
     if kernel_type not in _KERNELS:
         raise invalid(f"Unrecognized kernel type: {kernel_type}")
     scales, shifts = _pair(scale), _pair(translation)
     positive = (scales[0] > 0) & (scales[1] > 0)
     require(xp, positive, lambda: invalid("Scale must be greater than zero."))
-    axes = zip(image[1:3], size, scales, shifts, strict=True)
+    return list(map(_Axis, image[1:3], size, scales, shifts))
+
+
+def _both(xp: Any, axes: list[_Axis], kernel_type: str, antialias: bool) -> list[Any]:
     kernel = _KERNELS[kernel_type]
-    return [_weights(xp, kernel, *axis, antialias) for axis in axes]
+    return [_weights(xp, kernel, axis, antialias) for axis in axes]
 
 
 @by_library
@@ -145,13 +156,11 @@ def scale_and_translate_(
     xp: Any, images: Any, size: Any, scale: Any, translation: Any, *, kernel_type: str,
     antialias: bool,
 ) -> Any:  # fmt: skip
-    if images.ndim != 4:
-        raise invalid(f"input must be 4-dimensional{s.show(images.shape)}")
-    height, width = two_sizes(size)
-    if height <= 0 or width <= 0:
-        raise invalid("output dimensions must be positive")
-    weights = _both(xp, images.shape, (height, width), scale, translation, kernel_type, antialias)
-    return _applied(xp, images.astype(F), *weights)
+    wanted = checked_size(images, size, False, False)
+    axes = _axes(xp, images.shape, wanted, scale, translation, kernel_type)
+    if 0 in images.shape:
+        return xp.zeros((images.shape[0], *wanted, images.shape[3]), F)
+    return _applied(xp, images.astype(F), *_both(xp, axes, kernel_type, antialias))
 
 
 @op(
@@ -163,9 +172,13 @@ def scale_and_translate_grad_(
     xp: Any, grads: Any, original_image: Any, scale: Any, translation: Any, *, kernel_type: str,
     antialias: bool,
 ) -> Any:  # fmt: skip
-    weights = _both(
-        xp, original_image.shape, grads.shape[1:3], scale, translation, kernel_type, antialias
-    )
+    if grads.ndim != 4 or original_image.ndim != 4:
+        raise invalid("original_image and grads must be 4-dimensional")
+    size = grads.shape[1:3]
+    axes = _axes(xp, original_image.shape, size, scale, translation, kernel_type)
+    if 0 in grads.shape or 0 in original_image.shape:
+        return xp.zeros(original_image.shape, original_image.dtype)
+    weights = _both(xp, axes, kernel_type, antialias)
     return _applied(xp, grads, *(xp.transpose(each) for each in weights))
 
 

@@ -348,6 +348,8 @@ def resize_nearest_neighbor_grad_(
     height, width = two_sizes(size)
     if height <= 0 or width <= 0:
         raise invalid("shape_t's elements must be positive")
+    if 0 in grads.shape:
+        return xp.zeros((grads.shape[0], height, width, grads.shape[3]), grads.dtype)
     rows = _nearest(height, grads.shape[1], align_corners, half_pixel_centers)
     columns = _nearest(width, grads.shape[2], align_corners, half_pixel_centers)
     # Integers add up exactly in double precision, and wrap around when they are cast.
@@ -366,7 +368,9 @@ def resize_nearest_neighbor_grad_(
 )  # fmt: skip
 def resize_area_(xp: Any, images: Any, size: Any, *, align_corners: bool) -> Any:
     height, width = checked_size(images, size, align_corners, False)
-    _, rows_in, columns_in, _ = images.shape
+    count, rows_in, columns_in, channels = images.shape
+    if not count:
+        return xp.zeros((0, height, width, channels), F)
     # A single row or column has no corners to align: pixels would cover nothing of it.
     rows = rows_in, height, align_corners and rows_in > 1
     columns = columns_in, width, align_corners and columns_in > 1

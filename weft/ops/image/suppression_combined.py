@@ -90,7 +90,7 @@ def combined_non_max_suppression_(
 def _all_classes(boxes: Any, scores: Any, each: int, limit: Any, least: Any) -> np.ndarray:
     """Rows of box, score and class of what stays within each class."""
     rows = [np.zeros((0, 6), np.float32)]
-    for number in range(scores.shape[1]):
+    for number in range(scores.shape[1]) if len(scores) else ():
         of_class = boxes[:, number if boxes.shape[1] > 1 else 0]
         score = scores[:, number]
         kept = select_in_order(score, overlap_of(of_class), each, least, lambda x: x > limit)

@@ -71,6 +71,9 @@ def _transformed(
 ) -> Any:
     """Pixels where the transforms say; `place(xp, coordinate, length)` brings them inside."""
     _check(images, transforms)
+    wanted = (images.shape[0], *size, images.shape[3])
+    if 0 in images.shape:  # of which no pixel can be read
+        return xp.broadcast_to(xp.asarray(outside).astype(images.dtype), wanted)
     y, x, finite = _sources(xp, transforms, *size)
     y, x, finite = (xp.broadcast_to(each, (images.shape[0], *size)) for each in (y, x, finite))
     if place is not None:

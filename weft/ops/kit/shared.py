@@ -111,6 +111,16 @@ def is_concrete(*values: Any) -> bool:
     return all(isinstance(v, np.ndarray | np.generic) for v in values)
 
 
+def check_sparse(indices: Any, values: Any, shape: Any) -> None:
+    """InvalidArgumentError if there are too many or too few of the parts of a sparse tensor."""
+    if len(indices) != len(values):
+        counts = f"indices ({len(indices)}) and values ({len(values)})"
+        raise invalid(f"Number of elements in {counts} do not match")
+    if indices.shape[1] != len(shape):
+        rank = indices.shape[1]
+        raise invalid(f"Index rank ({rank}) and shape rank ({len(shape)}) do not match")
+
+
 class PartlyKnown:
     """A traced vector of which some numbers are known; `parts` are NumPy's where they are."""
 

@@ -14,6 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag_part
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.linalg.matrices import check_system, each_matrix, must_be_finite
 from weft.ops.math import math
 from weft.ops.math.indexing import gather_nd
@@ -135,7 +136,24 @@ def tridiagonal_solve_(xp: Any, diagonals: Array, rhs: Array, *, partial_pivotin
 
 @by_library
 def _solve(xp: Any, diagonals: Array, rhs: Array, partial_pivoting: bool) -> Array:
+    if not partial_pivoting and diagonals.shape[-1] > 1:
+        must_hold(_pivots_in_order(xp, diagonals) != 0)
     return must_be_finite(xp, _compiled(xp, diagonals, rhs))
+
+
+def _pivots_in_order(xp: Any, diagonals: Array) -> Array:
+    """What elimination divides by if no rows are exchanged, [rows, ...]."""
+    from jax import lax
+
+    above, middle, below = (xp.moveaxis(diagonals[..., i, :], -1, 0) for i in range(3))
+
+    def following(pivot: Array, row: Any) -> Any:
+        beside, own, under = row
+        found = own - under * beside / pivot
+        return found, found
+
+    _, others = lax.scan(following, middle[0], (above[:-1], middle[1:], below[1:]))
+    return xp.concatenate([middle[:1], others])
 
 
 @_solve.numpy

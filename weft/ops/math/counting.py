@@ -9,7 +9,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.kit.shared import invalid
+from weft.ops.kit.shared import check_sparse, invalid
 
 _ATTRS = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false"
 _SETTINGS: dict[str, Any] = {
@@ -107,6 +107,7 @@ def sparse_bincount_(
     xp: Any, indices: Any, values: Any, dense_shape: Any, size: Any, weights: Any, *,
     binary_output: bool,
 ) -> Any:  # fmt: skip
+    check_sparse(indices, values, dense_shape)
     matrix = len(dense_shape) == 2
     rows = indices[:, 0] if matrix else np.zeros(values.size, np.int64)
     count = int(dense_shape[0]) if matrix else None
@@ -197,6 +198,7 @@ def sparse_count_sparse_output_(
     binary_output: bool,
 ) -> Any:
     _check_weights(values, weights)
+    check_sparse(indices, values, dense_shape)
     matrix = len(dense_shape) > 1
     rows = indices[:, 0] if matrix else np.zeros(values.size, np.int64)
     how = minlength, maxlength, binary_output

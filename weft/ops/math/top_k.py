@@ -108,6 +108,8 @@ def _ordered_as(xp: Any, x: Array) -> Array:
 
 @_largest.numpy
 def _(xp: Any, x: Array, k: int) -> list[Array]:
+    if not x.size:
+        return [np.zeros((*x.shape[:-1], k), dtype) for dtype in (x.dtype, np.int32)]
     # Among equals the lower index comes first, so a stable ascending sort runs from the far end.
     ascending = np.argsort(x[..., ::-1], axis=-1, kind="stable")
     indices = (x.shape[-1] - 1 - ascending[..., ::-1][..., :k]).astype(np.int32)

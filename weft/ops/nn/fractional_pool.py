@@ -182,6 +182,11 @@ def fractional_max_pool_grad_(
     row_pooling_sequence: Array, col_pooling_sequence: Array, *, overlapping: bool,
 ) -> Array:  # fmt: skip
     """A gradient goes to the first of the largest elements of its region."""
+    if out_backprop.shape != orig_output.shape:
+        raise invalid(
+            f"The gradient {s.show(out_backprop.shape)} is not of the shape of the output"
+            f" {s.show(orig_output.shape)}"
+        )
     batch, height, width, depth = orig_input.shape
     result = np.zeros_like(orig_input)
     items, channels = np.ogrid[:batch, :depth]

@@ -48,6 +48,8 @@ def _shifted(xp: Any, x: Array) -> Array:
 )
 def softmax_(xp: Any, logits: Array) -> Array:
     _check_vectors(logits)
+    if not logits.size:
+        return logits
     powers = xp.exp(_shifted(xp, logits))
     return (powers / xp.sum(powers, axis=-1, keepdims=True)).astype(logits.dtype)
 
@@ -68,6 +70,8 @@ def _(op: Operation, grad: Any) -> Any:
 )
 def log_softmax_(xp: Any, logits: Array) -> Array:
     _check_vectors(logits)
+    if not logits.size:
+        return logits
     x = _shifted(xp, logits)
     return (x - xp.log(xp.sum(xp.exp(x), axis=-1, keepdims=True))).astype(logits.dtype)
 

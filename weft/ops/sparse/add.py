@@ -49,6 +49,14 @@ def sparse_add_(
             "Operands' shapes do not match: got"
             f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
         )
+    if a_indices.shape[1] != b_indices.shape[1]:
+        ranks = f"{a_indices.shape[1]} and {b_indices.shape[1]}"
+        raise invalid(f"Input indices must have the same dimension, got {ranks}")
+    if a_indices.shape[1] != len(a_shape):
+        raise invalid(
+            "Second dimension of a_indices and length of a_shape must match, got"
+            f" {a_indices.shape[1]} and {len(a_shape)}"
+        )
     indices = np.concatenate([a_indices, b_indices])
     values = np.concatenate([a_values, b_values])
     order, starts = groups_of_rows(indices)
@@ -80,6 +88,17 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
 def sparse_add_grad(
     xp: Any, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
 ) -> Any:
+    ranks = [x.shape[1] for x in (a_indices, b_indices, sum_indices)]
+    if len(set(ranks)) > 1:
+        raise invalid(
+            "The densified operands should have the same ndims; for A, B, sum got:"
+            f" {''.join(map(str, ranks))}"
+        )
+    if len(backprop_val_grad) != len(sum_indices):
+        raise invalid(
+            "# elements in backprop_val_grad and # rows in sum_indices should match (#nnz of sum):"
+            f" got {len(backprop_val_grad)} and {len(sum_indices)}"
+        )
     order, starts = groups_of_rows(np.concatenate([sum_indices, a_indices, b_indices]))
     group = np.empty(len(order), np.int64)
     group[order] = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
@@ -103,17 +122,38 @@ def _rows(dims: Dims) -> int | None:
     static="a_shape",
 )
 def sparse_tensor_dense_add(xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any) -> Any:
-    if tuple(a_shape) != tuple(b.shape):
-        raise invalid(
-            "Dimension 0 does not equal (no broadcasting is supported): sparse side"
-            f" {s.show(tuple(a_shape))} vs dense side {s.show(tuple(b.shape))}"
-        )
+    _check_sides(a_indices.shape, a_values.shape, a_shape, b.shape)
     where = tuple(a_indices[:, i] for i in range(a_indices.shape[1]))
     inside = are_within(a_indices, a_shape)
     require(xp, inside, lambda: invalid(
         "Sparse tensor has an invalid index; see the shape of its dense side."
     ))  # fmt: skip
     return add_at(xp, xp.array(b), where, a_values)
+
+
+def _check_sides(
+    indices: tuple[int, ...], values: tuple[int, ...], sizes: Any, dense: tuple[int, ...]
+) -> None:
+    """The shapes of a sparse tensor's parts, and that they go with those of a dense one."""
+    if len(indices) != 2:
+        raise invalid(f"Input a_indices should be a matrix but received shape: {s.show(indices)}")
+    if len(values) != 1 or np.ndim(sizes) != 1:
+        shapes = f"{s.show(values)} and {s.show(np.shape(sizes))}"
+        raise invalid(
+            f"Inputs a_values and a_shape should be vectors but received shapes: {shapes}"
+        )
+    if len(sizes) != len(dense):
+        ranks = f"{len(sizes)} and {len(dense)}"
+        raise invalid(f"Two operands have different ranks; received: {ranks}")
+    for i, (size, wanted) in enumerate(zip(sizes, dense, strict=True)):
+        if size != wanted:
+            raise invalid(
+                f"Dimension {i} does not equal (no broadcasting is supported):"
+                f" sparse side {size} vs dense side {wanted}"
+            )
+    for given, fitting in zip(indices, (*values, len(dense)), strict=True):
+        if given != fitting:
+            raise invalid(f"Dimensions {given} and {fitting} are not compatible")
 
 
 @sparse_tensor_dense_add.gradient

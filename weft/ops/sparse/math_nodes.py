@@ -17,7 +17,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.traits import HOST
-from weft.ops.kit.shared import check_rank, invalid
+from weft.ops.kit.shared import check_rank, check_sparse, invalid
 from weft.ops.math import casts
 from weft.ops.math.elementwise import truncated_quotient
 from weft.ops.sparse.add import sparse_add
@@ -142,6 +142,11 @@ def _values_dims(c: ShapeContext) -> Dims:
 def _broadcast_at(indices: Any, shape: Any, dense: Any) -> Any:
     """The elements of `dense`, broadcast to `shape`, at `indices`."""
     sizes = tuple(int(d) for d in shape)
+    if indices.shape[1] != len(sizes):
+        raise invalid(
+            "Number of dimensions must match second dimension of indices. Got"
+            f" {len(sizes)} dimensions, indices shape: {s.show(indices.shape)}"
+        )
     try:
         if dense.ndim > len(sizes):
             raise ValueError
@@ -215,6 +220,7 @@ def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> 
     if len(sp_shape) < 2:
         raise invalid(f"Input should have rank >= 2, but got shape {s.show(tuple(sp_shape))}")
     _check_shape(sp_shape)
+    check_parts(sp_indices, sp_values, sp_shape)
     if not len(sp_values):
         return sp_values
     order, starts = groups_of_rows(sp_indices[:, :-1])
@@ -256,6 +262,8 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
                 "Operands' shapes do not match: got"
                 f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
             )
+        check_sparse(a_indices, a_values, a_shape)
+        check_sparse(b_indices, b_values, b_shape)
         return _merged(function, a_indices, a_values, b_indices, b_values)
 
     return op(

@@ -113,6 +113,8 @@ def _target_shape(old: Any, new: Any) -> list[int]:
     outputs="output_indices: int64, output_shape: int64", shape=_reshape_dims, traits=HOST,
 )  # fmt: skip
 def sparse_reshape_(xp: Any, input_indices: Any, input_shape: Any, new_shape: Any) -> list[Any]:
+    if input_indices.shape[1] != len(input_shape):
+        raise invalid("Input tensor rank must match input shape length.")
     target = _target_shape(input_shape, new_shape)
     if np.array_equal(target, input_shape):
         return [input_indices, input_shape]
@@ -224,6 +226,9 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
 def sparse_slice_grad_(
     xp: Any, backprop_val_grad: Any, input_indices: Any, input_start: Any, output_indices: Any
 ) -> Any:
+    ranks = input_indices.shape[1], len(input_start), output_indices.shape[1]
+    if len(set(ranks)) > 1 or len(backprop_val_grad) != len(output_indices):
+        raise invalid("The gradient and the indices are not those of a slice of a sparse tensor")
     kept = {tuple(index): i for i, index in enumerate((output_indices + input_start).tolist())}
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     for i, index in enumerate(map(tuple, input_indices.tolist())):

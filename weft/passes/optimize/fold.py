@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -109,12 +110,13 @@ def _of_shape(node: Node) -> list[np.ndarray] | None:
         ):
             return None
         if node.definition.measures == "rank":
-            value = np.array(len(dims))
-        elif node.definition.measures == "size":
-            value = np.array(size(dims))
+            value: Any = len(dims)
         else:
-            value = np.array(dims)
-        found.append(value.astype(dtype.np_storage))
+            value = size(dims) if node.definition.measures == "size" else dims
+        try:
+            found.append(np.array(value, dtype.np_storage))
+        except OverflowError:
+            return None  # of a number that does not fit, which the kernel says
     return found
 
 
