@@ -89,6 +89,14 @@ CASES = {
         lambda x, i: tf.gradients(tf.tanh(x)[..., i, tf.newaxis], x)[0], (ONES, N(2)),
         (ONES, N(7)), "slice index 7 of dimension 1 out of bounds.",
     ),
+    "a block": Case(
+        lambda x, i: tf.slice(x * 2, i, [1, 2]), (ONES, N([1, 1])), (ONES, N([1, 2])),
+        "Expected size[1] in [0, 1], but got 2",
+    ),
+    "a block that begins at a number": Case(
+        lambda x, i: tf.slice(x * 2, [i, 1], [1, -1]), (ONES, N(1)), (ONES, N(-1)),
+        "Expected begin[0] in [0, 2], but got -1",
+    ),
     "scatter_nd": Case(
         lambda i, x: tf.scatter_nd(i, x, [3]), (N([[2]]), F([1])), (N([[3]]), F([1])),
         "indices[0] = [3] does not index into shape [3]",

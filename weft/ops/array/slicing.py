@@ -15,6 +15,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import MOVES, static_by
 from weft.ops.array import array
 from weft.ops.kit.shared import as_array, invalid, is_concrete, known_numbers, shape_argument
+from weft.ops.kit.value_checks import must_be_within
 
 
 def _sliced(c: ShapeContext) -> Dims:
@@ -47,33 +48,32 @@ def _slice_size(i: int, size: int, begin: int | None, length: int | None) -> int
     return size
 
 
-def _checked_slice(x: Any, begin: Any, size: Any) -> tuple[list[int], list[int]]:
-    starts, sizes = [int(b) for b in begin], [int(n) for n in size]
-    for i, (b, n, d) in enumerate(zip(starts, sizes, x.shape, strict=True)):
-        if n == -1:
-            sizes[i] = n = d - b
-        if d == 0:
-            if b or n:
-                raise invalid(
-                    f"Expected begin[{i}] == 0 (got {b}) and size[{i}] == 0 (got {n}) when"
-                    f" input.dim_size({i}) == 0"
-                )
-        elif not 0 <= b <= d:
-            raise invalid(f"Expected begin[{i}] in [0, {d}], but got {b}")
-        elif not 0 <= n <= d - b:
-            raise invalid(f"Expected size[{i}] in [0, {d - b}], but got {n}")
-    return starts, sizes
-
-
-def _traced_sizes(dims: tuple[int, ...], begin: Any, size: Any) -> list[int]:
-    """The sizes of a slice whose begin is traced; all that follows must follow a known number."""
-    sizes = [int(n) for n in size]
-    for i, (b, n, d) in enumerate(zip(known_numbers(begin), sizes, dims, strict=True)):
-        if n == -1:
-            if b is None:
-                raise NotImplementedError("how much a slice takes only shows when it runs")
-            sizes[i] = d - b
+def _checked_slice(
+    dims: tuple[int, ...], starts: list[int | None], wanted: list[int]
+) -> list[int]:
+    """The sizes of a slice. The starts that a program only finds are not looked at."""
+    sizes = []
+    for i, (b, n, d) in enumerate(zip(starts, wanted, dims, strict=True)):
+        if b is None and not 0 <= n <= d:
+            raise NotImplementedError("how much a slice takes only shows when it runs")
+        if b is not None:
+            n = d - b if n == -1 else n
+            _check_part(i, b, n, d)
+        sizes.append(n)
     return sizes
+
+
+def _check_part(i: int, begin: int, size: int, length: int) -> None:
+    if length == 0:
+        if begin or size:
+            raise invalid(
+                f"Expected begin[{i}] == 0 (got {begin}) and size[{i}] == 0 (got {size}) when"
+                f" input.dim_size({i}) == 0"
+            )
+    elif not 0 <= begin <= length:
+        raise invalid(f"Expected begin[{i}] in [0, {length}], but got {begin}")
+    elif not 0 <= size <= length - begin:
+        raise invalid(f"Expected size[{i}] in [0, {length - begin}], but got {size}")
 
 
 def slice_static(c: ShapeContext) -> frozenset[str]:
@@ -98,13 +98,17 @@ def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
             f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got"
             f" shapes {s.show(np.shape(begin))} and {s.show(np.shape(size))} instead."
         )
-    if not is_concrete(begin):
-        from jax import lax
+    known = known_numbers(begin)
+    sizes = _checked_slice(input.shape, known, size.tolist())
+    if is_concrete(begin):
+        return input[tuple(builtins.slice(b, b + n) for b, n in zip(known, sizes, strict=True))]
+    from jax import lax
 
-        starts = [begin[i] for i in range(input.ndim)]
-        return lax.dynamic_slice(input, starts, _traced_sizes(input.shape, begin, size))
-    starts, sizes = _checked_slice(input, begin, size)
-    return input[tuple(builtins.slice(b, b + n) for b, n in zip(starts, sizes, strict=True))]
+    starts = [begin[i] for i in range(input.ndim)]
+    for start, b, n, d in zip(starts, known, sizes, input.shape, strict=True):
+        if b is None:
+            must_be_within(start, d - n + 1)
+    return lax.dynamic_slice(input, starts, sizes)
 
 
 @slice_.gradient
