@@ -92,10 +92,103 @@ def _sampler_of_few() -> Any:
     )  # fmt: skip
 
 
+def _slice_grad(grad: Any, kept: Any, start: Any) -> Any:
+    parts = _unknown(np.float32(grad)), _unknown(np.int64(start)), _unknown(np.int64(kept))
+    return raw.SparseSliceGrad(
+        backprop_val_grad=parts[0], input_indices=_unknown(np.int64([[0, 0]])),
+        input_start=parts[1], output_indices=parts[2],
+    )  # fmt: skip
+
+
+def _times_dense(indices: Any, values: Any, shape: Any) -> Any:
+    return raw.SparseDenseCwiseMul(
+        sp_indices=_unknown(np.int64(indices)), sp_values=_unknown(np.float32(values)),
+        sp_shape=_unknown(np.int64(shape)), dense=[1.0, 2.0],
+    )  # fmt: skip
+
+
+def _csv(columns: list[int], count: int) -> Any:
+    return raw.DecodeCSV(records=["1,2"], record_defaults=[[1.0]] * count, select_cols=columns)
+
+
+def _a_list() -> Any:
+    return raw.EmptyTensorList(element_shape=[2], max_num_elements=3, element_dtype=tf.float32)
+
+
+def _unknown(value: Any) -> Any:
+    return tf.placeholder_with_default(value, None)
+
+
 IN_A_STEP: dict[str, tuple[Callable[[], Any], str]] = {
     "grad of another shape": (
         lambda: _unpooling("MaxPoolGradWithArgmax", (1, 2, 3, 1), (1, 2, 2, 1)),
         r"Expected grad shape to be \[1,2,2,1\], but got \[1,2,3,1\]",
+    ),
+    "a gradient of sparse values that is a matrix": (
+        lambda: _slice_grad([[1, 2]], [[0, 0]], [0, 0]),
+        r"Input backprop_val_grad should be a vector but received shape: \[1,2\]",
+    ),
+    "indices that are a vector": (
+        lambda: _slice_grad([1], [0], [0, 0]),
+        r"Input and output indices should be matrices but received shapes: \[1,2\] and \[1\]",
+    ),
+    "indices of another rank": (
+        lambda: _slice_grad([1], [[0, 0, 0]], [0, 0]),
+        "The input and output should have the same ndims: got: 2 and 3",
+    ),
+    "a gradient with too many values": (
+        lambda: _slice_grad([1, 2], [[0, 0]], [0, 0]), r"should match \(#nnz of sum\): got 2 and 1"
+    ),
+    "a start that is a number": (
+        lambda: _slice_grad([1], [[0, 0]], 0),
+        r"The input_start should be a vector but received shape \[\]",
+    ),
+    "a start of another rank": (
+        lambda: _slice_grad([1], [[0, 0]], [0, 0, 0]),
+        "Expected input_start to be a vector of length 2 but got length 3",
+    ),
+    "sparse indices that are a vector": (
+        lambda: _times_dense([0, 0], [1], [2, 2]),
+        r"Input sp_indices should be a matrix but received shape: \[2\]",
+    ),
+    "sparse values that are a number": (
+        lambda: _times_dense([[0, 0]], 1, [2, 2]),
+        r"Inputs sp_values and sp_shape should be vectors but received shapes: \[\] and \[2\]",
+    ),
+    "sparse values without indices": (
+        lambda: _times_dense([[0, 0]], [1, 2], [2, 2]), "Number of elements in .* do not match"
+    ),
+    "shapes that are matrices": (
+        lambda: raw.BroadcastGradientArgs(s0=_unknown([[1]]), s1=_unknown([1])),
+        r"In\[0\] must be a vector.\[1,1\]",
+    ),
+    "more columns than defaults": (
+        lambda: _csv([1, 0], 1), "select_cols should match output size"
+    ),
+    "columns that are not in order": (
+        lambda: _csv([1, 0], 2), "select_cols should be strictly increasing indices"
+    ),
+    "a column below 0": (lambda: _csv([-1], 1), "select_cols should be non-negative indices"),
+    "a real part of another precision": (
+        lambda: raw.ComplexAbs(x=tf.constant(1j, tf.complex64), Tout=tf.float64),
+        "Signature mismatch, have: complex64->double expected: complex64->float",
+    ),
+    "a list that is wrapped as a dataset": (
+        lambda: raw.DatasetToGraph(input_dataset=raw.WrapDatasetVariant(input_handle=_a_list())),
+        "Tensor must be a Dataset object.",
+    ),
+    "a list that is unwrapped": (
+        lambda: raw.TensorListLength(input_handle=raw.UnwrapDatasetVariant(input_handle=_a_list())),
+        "Tensor must be a WrappedDataset variant object.",
+    ),
+    "the graph of a list": (
+        lambda: raw.DatasetToGraph(input_dataset=_a_list()), "Tensor must be a Dataset object."
+    ),
+    "strides that are a matrix": (
+        lambda: raw.StridedSliceGrad(
+            shape=[3], begin=_unknown([[0]]), end=_unknown([[1]]), strides=_unknown([[1]]), dy=[1.0]
+        ),
+        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes",
     ),
     "places of another shape": (
         lambda: _unpooling("MaxPoolGradWithArgmax", (1, 2, 2, 1), (4,)),

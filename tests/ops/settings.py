@@ -22,11 +22,15 @@ from weft.runtime.xla.options import compile_with
 Tensors = Sequence[Any]
 
 
+# A graph is refused in which these have inputs of unknown shape.
+NEED_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND"}
+
+
 class Placed:
     """A sample on its way into a graph; `knows`: static shapes, and the values of arguments."""
 
     def __init__(self, sample: Sample, outputs: Sequence[np.ndarray], knows: bool) -> None:
-        self.sample, self.knows = sample, knows
+        self.sample, self.knows = sample, knows or sample.op in NEED_SHAPES
         self.definition = REGISTRY[sample.op]
         self.values = [np.asarray(value) for value in sample.flat_inputs]
         self.blank = [_blank(value) for value in outputs]

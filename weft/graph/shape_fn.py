@@ -339,6 +339,12 @@ def from_value(i: int) -> Rule:
     return rule
 
 
+def like_first(c: ShapeContext) -> Dims:
+    """All inputs have one shape; the output has what is known of the first."""
+    merged(c)
+    return c.dims(0)
+
+
 def merged(c: ShapeContext) -> Dims:
     """All inputs and the output have one shape."""
     dims = c.dims(0)

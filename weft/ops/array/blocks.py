@@ -25,12 +25,14 @@ from weft.ops.array.array import blank, deprecated_alias, divide, invalid, pad_w
 from weft.ops.kit.operands import tensors_of
 
 
-def _block_shape(c: ShapeContext) -> tuple[int | None, np.ndarray | None]:
-    """How many dimensions are blocked, and the block sizes, each as far as known."""
+def _block_shape(c: ShapeContext) -> tuple[int, np.ndarray | None]:
+    """How many dimensions are blocked, and the block sizes if they are known."""
     dims = c.dims(1)
-    if dims is not None and len(dims) != 1:
+    if dims is None or len(dims) != 1:
         raise ValueError("block_shape must have rank 1.")
-    return None if dims is None else dims[0], c.value(1)
+    if dims[0] is None:
+        raise ValueError("block_shape must have known size.")
+    return dims[0], c.value(1)
 
 
 def _moved(
@@ -93,7 +95,7 @@ def _by_block_shape(moved: Callable[..., Dims]) -> s.Rule:
 
     def rule(c: ShapeContext) -> Dims:
         count, blocks = _block_shape(c)
-        return None if count is None else moved(c.dims(0), count, blocks, c.value(2), c.dims(2))
+        return moved(c.dims(0), count, blocks, c.value(2), c.dims(2))
 
     return rule
 

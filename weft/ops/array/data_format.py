@@ -44,7 +44,6 @@ def _permuted(c: s.ShapeContext) -> s.Dims:
     dims = s.with_rank_at_most(s.with_rank_at_least(c.dims(0), 1), 2)
     if dims is not None and len(dims) == 2:
         s.merge_dim(dims[1], 2)
-        return (dims[0], 2)
     return dims
 
 

@@ -305,10 +305,12 @@ def _stacked_rows(c: ShapeContext) -> Dims:
     wanted = c.attr("shape")
     if not s.known(wanted):
         raise ValueError("shape attr must be fully defined.")
+    if not all(s.known(c.dims(i)) for i in range(c.num_inputs)):
+        raise ValueError("All input shapes must be fully defined.")
     row: Dims = (1, *wanted[1:])
     for i in range(c.num_inputs):
         dims = c.dims(i)
-        if dims is not None and (not dims or dims[0] not in (None, 1)):
+        if not dims or dims[0] != 1:
             raise ValueError("Size of first dimension must be 1.")
         row = s.merge(dims, row)
     return wanted

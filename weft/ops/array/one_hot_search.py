@@ -115,7 +115,8 @@ def where_(xp: Any, input: Any) -> Any:
 
 def _bounds_shape(c: ShapeContext) -> Dims:
     s.with_rank(c.dims(0), 2)
-    return s.with_rank(c.dims(1), 2)
+    dims = c.dims(1)
+    return None if dims is None else s.with_rank(dims, 2)
 
 
 def _search(xp: Any, sorted_inputs: Any, values: Any, side: Any, out_type: DType) -> Any:

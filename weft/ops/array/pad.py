@@ -175,7 +175,8 @@ def _(op: Operation, grad: Any) -> Any:
 def _mirror_unpadded(c: ShapeContext) -> Dims:
     dims, paddings = _padding_matrix(c)
     if dims is None or paddings is None:
-        return None if dims is None else (None,) * len(dims)
+        count, _ = s.with_rank(c.dims(1), 2)
+        return None if count is None else (None,) * count
     lost = [int(n) for n in paddings.sum(axis=1)]
     if any(d is not None and d < n for d, n in zip(dims, lost, strict=True)):
         raise ValueError(f"Paddings {lost} are larger than the input {s.show(dims)}")

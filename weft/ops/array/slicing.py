@@ -48,9 +48,7 @@ def _slice_size(i: int, size: int, begin: int | None, length: int | None) -> int
     return size
 
 
-def _checked_slice(
-    dims: tuple[int, ...], starts: list[int | None], wanted: list[int]
-) -> list[int]:
+def _checked_slice(dims: tuple[int, ...], starts: list[int | None], wanted: list[int]) -> list[int]:
     """The sizes of a slice. The starts that a program only finds are not looked at."""
     sizes = []
     for i, (b, n, d) in enumerate(zip(starts, wanted, dims, strict=True)):

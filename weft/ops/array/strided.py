@@ -49,7 +49,8 @@ def strided_static(c: ShapeContext) -> frozenset[str]:
 
     Where single rows begin may be computed by the program itself; ranges must be constant.
     """
-    (count,) = s.with_rank(c.dims(3), 1)
+    strides = c.dims(3)
+    count = strides[0] if strides is not None and len(strides) == 1 else None
     free = c.attr("ellipsis_mask") | c.attr("new_axis_mask") | c.attr("shrink_axis_mask")
     free |= c.attr("begin_mask") & c.attr("end_mask")
     if count is not None and free & ((1 << count) - 1) == (1 << count) - 1:

@@ -18,7 +18,7 @@ from weft.graph.importer import import_graph_def
 from weft.graph.op_def import op
 from weft.graph.operation import Operation
 from weft.graph.traits import HOST
-from weft.ops.dataset.objects import Dataset
+from weft.ops.dataset.objects import Dataset, checked_dataset
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import scalar, string
 
@@ -48,6 +48,7 @@ def _input(tensor: Any, names: dict[Operation, str]) -> str:
     attrs="stateful_whitelist: list(string) >= 0 = []", shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def dataset_to_graph_(xp: Any, ctx: Any, input_dataset: Dataset) -> Any:
+    checked_dataset(input_dataset)
     made = ctx.node.op.inputs[0]
     names: dict[Operation, str] = {}
     _in_order(made.op, names)

@@ -19,6 +19,7 @@ import numpy as np
 from weft.core.errors import UnimplementedError
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import batch
+from weft.ops.kit.shared import invalid
 
 Element = tuple[Any, ...]
 
@@ -74,6 +75,12 @@ class Dataset:
     def in_batches(self, scope: Scope, size: int, drop: bool) -> Iterator | None:
         """An iterator over batches, if that is not one that puts elements together."""
         return None
+
+
+def checked_dataset(value: Any) -> Dataset:
+    if not isinstance(value, Dataset):
+        raise invalid("Tensor must be a Dataset object.")
+    return value
 
 
 class Unary(Dataset):

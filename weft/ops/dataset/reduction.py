@@ -13,7 +13,7 @@ from weft.graph.op_def import op
 from weft.graph.traits import BLOCKING, HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.functions import CAPTURED, CAPTURED_TYPES, captured
-from weft.ops.dataset.objects import Dataset
+from weft.ops.dataset.objects import Dataset, checked_dataset
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels, from_kernels
 from weft.ops.kit.shared import invalid
@@ -128,21 +128,33 @@ def _cardinality_op(name: str) -> None:
         traits=HOST,
     )  # fmt: skip
     def cardinality(xp: Any, input_dataset: Dataset) -> Any:
-        return np.int64(input_dataset.cardinality())
+        return np.int64(checked_dataset(input_dataset).cardinality())
 
 
 _cardinality_op("DatasetCardinality")
 _cardinality_op("ExperimentalDatasetCardinality")
 
 
-def _identity_op(name: str) -> None:
-    @op(
-        name, inputs="input_handle: variant", outputs="output_handle: variant", shape=s.scalar,
-        traits=HOST,
-    )  # fmt: skip
-    def wrap(xp: Any, input_handle: Any) -> Any:
-        return input_handle
+class WrappedDataset:
+    """A dataset as a value that no operation on datasets takes until it is unwrapped."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
 
 
-_identity_op("WrapDatasetVariant")
-_identity_op("UnwrapDatasetVariant")
+_ONE_HANDLE: dict[str, Any] = {
+    "inputs": "input_handle: variant", "outputs": "output_handle: variant", "shape": s.scalar,
+    "traits": HOST,
+}  # fmt: skip
+
+
+@op("WrapDatasetVariant", **_ONE_HANDLE)
+def wrap_dataset_variant_(xp: Any, input_handle: Any) -> WrappedDataset:
+    return WrappedDataset(checked_dataset(input_handle))
+
+
+@op("UnwrapDatasetVariant", **_ONE_HANDLE)
+def unwrap_dataset_variant_(xp: Any, input_handle: Any) -> Dataset:
+    if not isinstance(input_handle, WrappedDataset):
+        raise invalid("Tensor must be a WrappedDataset variant object.")
+    return input_handle.dataset

@@ -72,11 +72,10 @@ def _draw(image: np.ndarray, box: np.ndarray, color: np.ndarray) -> None:
 
 
 def _drawing_shape(c: ShapeContext) -> Dims:
-    dims = s.with_rank(c.dims(0), 4)
-    if dims[3] not in (None, 1, 3, 4):
+    if s.with_rank(c.dims(0), 4)[3] not in (None, 1, 3, 4):
         raise ValueError(_DEPTH)
     s.with_rank(c.dims(1), 3)
-    return dims
+    return c.dims(0)
 
 
 @op(
@@ -90,7 +89,8 @@ def draw_bounding_boxes_(xp: Any, images: Any, boxes: Any) -> Any:
 
 @op(
     "DrawBoundingBoxesV2", inputs="images: T, boxes: float, colors: float", outputs="output: T",
-    attrs="T: {float, half} = float", shape=_drawing_shape, traits=HOST,
+    attrs="T: {float, half} = float", shape=lambda c: s.with_rank_at_least(c.dims(0), 3),
+    traits=HOST,
 )  # fmt: skip
 def draw_bounding_boxes_v2_(xp: Any, images: Any, boxes: Any, colors: Any) -> Any:
     _check_drawing(images, boxes)

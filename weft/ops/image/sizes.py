@@ -20,7 +20,7 @@ def sized(c: ShapeContext, batch: int | None, channels: int | None, size_input: 
     size = c.value(size_input)
     if size is None:
         return (batch, None, None, channels)
-    return (batch, *map(int, size), channels)
+    return (batch, *(None if n < 0 else int(n) for n in size), channels)
 
 
 def resized(c: ShapeContext) -> Dims:

@@ -22,7 +22,7 @@ def _combined_shape(c: ShapeContext) -> list[Dims]:
     scores_batch, scores_anchors, classes = s.with_rank(c.dims(1), 3)
     for i in range(2, 6):
         s.with_rank(c.dims(i), 0)
-    batch = s.merge_dim(batch, scores_batch)
+    s.merge_dim(batch, scores_batch)
     s.merge_dim(anchors, scores_anchors)
     if columns not in (None, 4):
         raise ValueError(f"Dimension must be 4 but is {columns}")

@@ -111,6 +111,9 @@ def _axes_shape(c: s.ShapeContext) -> list[s.Dims]:
     traits=NO_GRADIENT,
 )
 def broadcast_gradient_args(xp: Any, s0: np.ndarray, s1: np.ndarray) -> list[Array]:
+    for i, shape in enumerate((s0, s1)):
+        if np.ndim(shape) != 1:
+            raise invalid(f"In[{i}] must be a vector.{s.show(np.shape(shape))}")
     axes = broadcast_axes(_as_dims(s0), _as_dims(s1))
     return [np.array(a, s0.dtype) for a in axes]
 

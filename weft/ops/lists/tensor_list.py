@@ -281,7 +281,7 @@ def tensor_list_split(
     traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_list_length(xp: Any, input_handle: Any) -> Any:
-    return np.int32(len(input_handle))
+    return np.int32(input_handle.length)
 
 
 @_list_op(

@@ -239,7 +239,16 @@ def _real_valued(name: str, kernel: Kernel, gradient: Gradient, argument: str = 
         attrs=_COMPLEX,
         shape=s.unchanged,
     )
-    declare(lambda xp, *x: kernel(xp, *x)).gradient(gradient)
+
+    def part(xp: Any, *x: Any, T: DType, Tout: DType) -> Any:
+        if Tout.size * 2 != T.size:
+            have, wanted = ("double", "float") if Tout.size == 8 else ("float", "double")
+            raise invalid(
+                f"Signature mismatch, have: {T.name}->{have} expected: {T.name}->{wanted}"
+            )
+        return kernel(xp, *x)
+
+    declare(part).gradient(gradient)
 
 
 def _angle_gradient(op: Any, grad: Any) -> Any:

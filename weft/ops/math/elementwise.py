@@ -429,7 +429,7 @@ _equality("NotEqual", lambda xp: xp.not_equal, otherwise=True)
     inputs="x: T, y: T",
     outputs="z: bool",
     attrs="T: numbertype, tolerance: float = 1e-05",
-    shape=s.merged,
+    shape=s.like_first,
     traits=COMMUTATIVE | NO_GRADIENT,
 )
 def approximate_equal(xp: Any, x: Array, y: Array, *, tolerance: float) -> Array:

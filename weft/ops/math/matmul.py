@@ -278,7 +278,7 @@ def _(op: Any, grad: Any) -> Any:
 def _cross_shape(c: s.ShapeContext) -> s.Dims:
     dims = s.merge(s.with_rank_at_least(c.dims(0), 1), s.with_rank_at_least(c.dims(1), 1))
     if dims is not None:
-        dims = (*dims[:-1], s.merge_dim(dims[-1], 3))
+        s.merge_dim(dims[-1], 3)
     return dims
 
 

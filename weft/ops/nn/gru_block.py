@@ -14,8 +14,9 @@ Array = Any
 
 def _gru_dims(c: ShapeContext) -> list[Dims]:
     batch, units = s.with_rank(c.dims(1), 2)
-    batch = s.merge_dim(batch, s.with_rank(c.dims(0), 2)[0])
-    return [(batch, units)] * 4
+    rows, _ = s.with_rank(c.dims(0), 2)
+    s.merge_dim(batch, rows)
+    return [(rows, units)] * 4
 
 
 @op(
@@ -32,9 +33,9 @@ def gru_block_cell_(
 
 
 def _gru_grad_dims(c: ShapeContext) -> list[Dims]:
-    batch, units = s.with_rank(c.dims(1), 2)
-    gates = None if units is None else 2 * units
-    return [s.with_rank(c.dims(0), 2), (batch, units), (batch, units), (batch, gates)]
+    batch, size = s.with_rank(c.dims(0), 2)
+    units, gates = s.with_rank(c.dims(1), 2)[1], s.with_rank(c.dims(2), 2)[1]
+    return [(batch, size), (batch, units), (batch, units), (batch, gates)]
 
 
 @op(

@@ -44,9 +44,10 @@ def _dilated(c: ShapeContext) -> Dims:
     x, w = s.with_rank(c.dims(0), 4), s.with_rank(c.dims(1), 3)
     strides, rates = (window_attr(c, attr, "Dilation2D") for attr in ("strides", "rates"))
     outputs = window_dims(x[1:3], w[:2], strides[1:3], rates[1:3], c.attr("padding"))
-    if None not in (*x[1:3], *w[:2]):
-        s.merge_dim(x[3], w[2])
-    return (x[0], *outputs, w[2])
+    if None in (*x[1:3], *w[:2]):
+        return x[0], None, None, w[2]
+    s.merge_dim(x[3], w[2])
+    return x[0], *outputs, w[2]
 
 
 def _raised(input: Array, filter: Array, window: Window) -> list[Array]:

@@ -108,7 +108,8 @@ def _gradient_gradient(name: str) -> Callable[[ShapeContext], Dims]:
     def rule(c: ShapeContext) -> Dims:
         dims = rule_of_pool(c)
         s.merge(c.dims(0), c.dims(2))  # the gradient's gradient has the shape of the input
-        return s.merge(dims, c.dims(1))
+        s.merge(dims, c.dims(1))
+        return dims
 
     return rule
 

@@ -175,6 +175,7 @@ def decode_csv_(
 ) -> list[np.ndarray]:  # fmt: skip
     if len(field_delim) != 1:
         raise invalid("field_delim should be only 1 char")
+    _check_columns(select_cols, len(OUT_TYPE))
     delimiter, lines = field_delim.encode(), flat(records)
     if not select_cols:
         found = _whole_numbers(lines, delimiter, OUT_TYPE, na_value.encode())
@@ -196,6 +197,15 @@ def decode_csv_(
             looking_up(zip(columns, OUT_TYPE, record_defaults, strict=True))
         )
     ]
+
+
+def _check_columns(columns: list[int], count: int) -> None:
+    if columns and len(columns) != count:
+        raise invalid("select_cols should match output size")
+    if any(before >= after for before, after in itertools.pairwise(columns)):
+        raise invalid("select_cols should be strictly increasing indices")
+    if columns and columns[0] < 0:
+        raise invalid("select_cols should be non-negative indices")
 
 
 def decode_csv(

@@ -97,7 +97,7 @@ def _(op: Operation, grad: Any) -> Any:
     inputs="gradients: float, inputs: float",
     outputs="backprops: float",
     attrs=_ARGS,
-    shape=s.merged,
+    shape=s.like_first,
 )
 def fake_quant_with_min_max_args_gradient_(
     xp: Any,
@@ -167,7 +167,9 @@ def fake_quant_with_min_max_vars_gradient_(
 def _channels(c: ShapeContext) -> Dims:
     dims = s.with_rank_at_least(c.dims(0), 1)
     (depth,) = s.with_rank(s.merge(c.dims(1), c.dims(2)), 1)
-    return None if dims is None else (*dims[:-1], s.merge_dim(dims[-1], depth))
+    if dims is not None:
+        s.merge_dim(dims[-1], depth)
+    return dims
 
 
 def _check_channels(inputs: Any, low: Any, high: Any) -> None:

@@ -21,7 +21,8 @@ from weft.ops.sparse.select import as_sparse
 
 
 def _sum_shapes(c: ShapeContext) -> list[Dims]:
-    (rank,) = s.merge(c.dims(2), c.dims(5)) or (None,)
+    s.merge(c.dims(2), c.dims(5))
+    (rank,) = s.with_rank(c.dims(2), 1)
     return [(None, rank), (None,), (rank,)]
 
 

@@ -69,7 +69,7 @@ def _reduced(
 
 
 def _reduced_dims(c: ShapeContext) -> Dims:
-    shape, axes = c.partial(2), c.value(3)
+    shape, axes = c.value(2), c.value(3)
     if shape is None or axes is None:
         return None
     chosen = np.ravel(axes).tolist() or list(range(len(shape)))
@@ -133,10 +133,14 @@ def _(op: Operation, grad: Any) -> list[Any]:
 # ---- element by element --------------------------------------------------------------------------
 
 
-def _values_dims(c: ShapeContext) -> Dims:
+def _dims_of_rows(c: ShapeContext) -> Dims:
     """As many values come out as there are coordinates."""
-    (count, _), (values,) = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 1)
-    return (s.merge_dim(count, values),)
+    return (s.with_rank(c.dims(0), 2)[0],)
+
+
+def _dims_of_values(c: ShapeContext) -> Dims:
+    s.with_rank(c.dims(0), 2)
+    return s.with_rank(c.dims(1), 1)
 
 
 def _broadcast_at(indices: Any, shape: Any, dense: Any) -> Any:
@@ -158,14 +162,29 @@ def _broadcast_at(indices: Any, shape: Any, dense: Any) -> Any:
         ) from None
 
 
+def _check_ranks(indices: Any, values: Any, shape: Any) -> None:
+    shapes = [s.show(np.shape(x)) for x in (indices, values, shape)]
+    if np.ndim(indices) != 2:
+        raise invalid(f"Input sp_indices should be a matrix but received shape: {shapes[0]}")
+    if np.ndim(values) != 1 or np.ndim(shape) != 1:
+        raise invalid(
+            "Inputs sp_values and sp_shape should be vectors but received shapes:"
+            f" {shapes[1]} and {shapes[2]}"
+        )
+    if len(indices) != len(values):
+        counts = f"indices ({len(indices)}) and values ({len(values)})"
+        raise invalid(f"Number of elements in {counts} do not match")
+
+
 def _element_wise(name: str, function: Callable[[Any, Any], Any]) -> OpDef:
     def kernel(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any) -> Any:
+        _check_ranks(sp_indices, sp_values, sp_shape)
         at = _broadcast_at(sp_indices, sp_shape, np.asarray(dense))
         return function(sp_values, at).astype(sp_values.dtype)
 
     return op(
         name, inputs="sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
-        outputs="output: T", attrs="T: numbertype", shape=_values_dims, traits=HOST,
+        outputs="output: T", attrs="T: numbertype", shape=_dims_of_rows, traits=HOST,
     )(kernel)  # fmt: skip
 
 
@@ -214,7 +233,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
 @op(
     "SparseSoftmax", inputs="sp_indices: int64, sp_values: T, sp_shape: int64",
-    outputs="output: T", attrs="T: {float, double}", shape=_values_dims, traits=HOST,
+    outputs="output: T", attrs="T: {float, double}", shape=_dims_of_values, traits=HOST,
 )  # fmt: skip
 def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
     if len(sp_shape) < 2:
@@ -243,10 +262,6 @@ def _(op: Operation, grad: Any) -> list[Any]:
 # ---- larger and smaller --------------------------------------------------------------------------
 
 
-def _pair_dims(c: ShapeContext) -> list[Dims]:
-    return [(None, s.with_rank(c.dims(0), 2)[1]), (None,)]
-
-
 def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
     def kernel(
         xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
@@ -271,7 +286,7 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         inputs="a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T,"
         " b_shape: int64",
         outputs="output_indices: int64, output_values: T", attrs=f"T: {types}",
-        shape=_pair_dims, traits=HOST,
+        shape=lambda c: [(None, None), (None,)], traits=HOST,
     )(kernel)  # fmt: skip
 
 

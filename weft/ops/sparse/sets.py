@@ -90,9 +90,11 @@ def _dense_rank(c: ShapeContext, i: int) -> int | None:
 
 
 def _sparse_rank(c: ShapeContext, first: int) -> int | None:
-    rows, rank = s.with_rank(c.dims(first), 2)
+    rows, columns = s.with_rank(c.dims(first), 2)
     s.merge_dim(rows, s.with_rank(c.dims(first + 1), 1)[0])
-    return s.merge_dim(rank, s.with_rank(c.dims(first + 2), 1)[0])
+    (rank,) = s.with_rank(c.dims(first + 2), 1)
+    s.merge_dim(columns, rank)
+    return rank
 
 
 def _two_dense(c: ShapeContext) -> list[Dims]:

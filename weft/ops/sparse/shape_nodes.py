@@ -136,14 +136,15 @@ def _strides(shape: Any) -> Any:
 def _concat_dims(c: ShapeContext) -> list[Dims]:
     count = c.attr("N")
     rows: int | None = 0
+    columns: int | None = None
     rank: int | None = None
     for i in range(count):
-        dims = s.with_rank(c.dims(i), 2)
-        rows = None if rows is None or dims[0] is None else rows + dims[0]
-        rank = s.merge_dim(rank, dims[1])
-        (length,) = s.with_rank(c.dims(2 * count + i), 1)
-        rank = s.merge_dim(rank, length)
-    return [(rows, rank), (rows,), (rank,)]
+        (found, width), (given,) = s.with_rank(c.dims(i), 2), s.with_rank(c.dims(count + i), 1)
+        found = s.merge_dim(found, given)
+        rows = None if rows is None or found is None else rows + found
+        columns = s.merge_dim(columns, width)
+        rank = s.merge_dim(rank, s.with_rank(c.dims(2 * count + i), 1)[0])
+    return [(rows, columns), (rows,), (rank,)]
 
 
 @op(
@@ -215,6 +216,32 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
     return [None, found, None, None, None]
 
 
+def _check_slice_grad(grad: Any, indices: Any, start: Any, kept: Any) -> None:
+    """InvalidArgumentError if these are not the gradient and the parts of one slice."""
+    shapes = [s.show(np.shape(x)) for x in (grad, indices, start, kept)]
+    if np.ndim(indices) != 2 or np.ndim(kept) != 2:
+        raise invalid(
+            "Input and output indices should be matrices but received shapes:"
+            f" {shapes[1]} and {shapes[3]}"
+        )
+    if np.ndim(grad) != 1:
+        raise invalid(f"Input backprop_val_grad should be a vector but received shape: {shapes[0]}")
+    rank, others = indices.shape[1], kept.shape[1]
+    if rank != others:
+        raise invalid(f"The input and output should have the same ndims: got: {rank} and {others}")
+    if len(grad) != len(kept):
+        raise invalid(
+            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of"
+            f" sum): got {len(grad)} and {len(kept)}"
+        )
+    if np.ndim(start) != 1:
+        raise invalid(f"The input_start should be a vector but received shape {shapes[2]}")
+    if len(start) != rank:
+        raise invalid(
+            f"Expected input_start to be a vector of length {rank} but got length {len(start)}"
+        )
+
+
 @op(
     "SparseSliceGrad",
     inputs="backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64",
@@ -226,9 +253,7 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
 def sparse_slice_grad_(
     xp: Any, backprop_val_grad: Any, input_indices: Any, input_start: Any, output_indices: Any
 ) -> Any:
-    ranks = input_indices.shape[1], len(input_start), output_indices.shape[1]
-    if len(set(ranks)) > 1 or len(backprop_val_grad) != len(output_indices):
-        raise invalid("The gradient and the indices are not those of a slice of a sparse tensor")
+    _check_slice_grad(backprop_val_grad, input_indices, input_start, output_indices)
     kept = {tuple(index): i for i, index in enumerate((output_indices + input_start).tolist())}
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     for i, index in enumerate(map(tuple, input_indices.tolist())):
@@ -239,8 +264,9 @@ def sparse_slice_grad_(
 
 def _split_dims(c: ShapeContext) -> list[Dims]:
     count = c.attr("num_split")
-    rank: Dims = s.with_rank(c.dims(3), 1)
-    return [s.concat((None,), rank)] * count + [(None,)] * count + [rank] * count
+    s.with_rank(c.dims(3), 1)
+    pairs: Dims = s.concat((None,), s.with_rank(c.dims(3), 1))
+    return [pairs] * count + [(None,)] * count + [c.dims(3)] * count
 
 
 @op(
@@ -282,8 +308,10 @@ def sparse_split_(
 
 
 def _filled_dims(c: ShapeContext) -> list[Dims]:
-    (rows_given, rank), (count,) = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 1)
+    (rows_given, columns), (count,) = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 1)
     count = s.merge_dim(rows_given, count)
+    (rank,) = s.with_rank(c.dims(2), 1)
+    s.merge_dim(columns, rank)
     s.with_rank(c.dims(3), 0)
     shape = c.partial(2)
     rows = shape[0] if shape else None

@@ -20,7 +20,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
-from weft.ops.kit.shared import as_array, deprecated_alias, invalid
+from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid
 from weft.ops.kit.string_arrays import mapped
 
 _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
@@ -130,12 +130,8 @@ def _width(c: ShapeContext) -> int | None:
     length = c.value(1)
     if length is None:
         return None
-    size = np.dtype(c.attr("out_type").np_storage).itemsize
-    if int(length) % size:
-        raise ValueError(
-            f"fixed_length ({length}) must be a multiple of the size of out_type ({size})"
-        )
-    return int(length) // size if length > 0 else None
+    count = divide(int(length), np.dtype(c.attr("out_type").np_storage).itemsize)
+    return count if length > 0 else None
 
 
 @op(

@@ -75,8 +75,10 @@ def string_to_hash_bucket_strong(
 
 def _fingerprint_dims(c: ShapeContext) -> Dims:
     s.with_rank_at_least(c.dims(0), 1)
-    dims = c.dims(0)
-    return (None if dims is None else dims[0], 8)
+    dims, method = c.dims(0), c.value(1)
+    if method is not None and method.item() != b"farmhash64":
+        raise ValueError(f"Unsupported method: {method.item().decode(errors='replace')}")
+    return (None if dims is None else dims[0], None if method is None else 8)
 
 
 @op(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,8 @@ from weft.ops.kit.string_arrays import elements, scalar, string, strings
 
 def _joined_dims(c: ShapeContext) -> Dims:
     """The shape of the inputs that are not scalars, which must agree."""
-    if any(c.dims(i) is None for i in range(c.num_inputs)):
-        return None
-    result: Dims = ()
-    for i in range(c.num_inputs):
-        if c.dims(i) != ():
-            result = s.merge(result, c.dims(i)) if result else c.dims(i)
-    return result
+    larger = [dims for i in range(c.num_inputs) if (dims := c.dims(i)) != ()]
+    return functools.reduce(s.merge, larger) if larger else ()
 
 
 @op(

@@ -194,8 +194,17 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
 # ---- formatting ----------------------------------------------------------------------------------
 
 
+def _parts(template: str | bytes, placeholder: str | bytes) -> list[str]:
+    """What is around the placeholders; bytes are those that are not UTF-8."""
+    texts = [
+        x if isinstance(x, str) else x.decode(errors="surrogateescape")
+        for x in (template, placeholder)
+    ]
+    return texts[0].split(texts[1])
+
+
 def _formatted_dims(c: ShapeContext) -> Dims:
-    wanted = c.attr("template").count(c.attr("placeholder"))
+    wanted = len(_parts(c.attr("template"), c.attr("placeholder"))) - 1
     if wanted != c.num_inputs:
         raise ValueError(
             f"num placeholders in template and num inputs must match: {wanted} vs. {c.num_inputs}"
@@ -215,7 +224,7 @@ def _formatted_dims(c: ShapeContext) -> Dims:
 def string_format_(
     xp: Any, inputs: list[Any], *, T: list[DType], template: str, placeholder: str, summarize: int
 ) -> Any:
-    parts = template.split(placeholder)
+    parts = _parts(template, placeholder)
     shown = [_summary(as_array(value), summarize) for value in inputs]
     text = parts[0] + "".join(a + b for a, b in zip(shown, parts[1:], strict=True))
     return strings([text.encode(errors="surrogateescape")], ())
@@ -223,7 +232,7 @@ def string_format_(
 
 @string_format_.prepared
 def _(c: Any) -> Any:
-    parts, count = c.attr("template").split(c.attr("placeholder")), c.attr("summarize")
+    parts, count = _parts(c.attr("template"), c.attr("placeholder")), c.attr("summarize")
     if c.num_inputs != 1 or len(parts) != 2:
         return None
     before, after = parts
@@ -239,14 +248,15 @@ def _summary(value: Any, count: int, depth: int = 1) -> str:
     """The first and last `count` elements along each axis."""
     array = np.asarray(value)
     if not array.ndim:
-        return _element(array[()])
+        return _element(array[()]) if count else "..."
     shortened = 0 <= count and len(array) > 2 * count
     rows = [*array[:count], *array[len(array) - count :]] if shortened else list(array)
     shown = [_summary(row, count, depth + 1) for row in rows]
     if shortened:
         shown.insert(count, "...")
     between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
-    return "[" + between.join(shown) + "]"
+    # What is left out follows what comes before it, even if that is nothing.
+    return "[" + between * (shortened and not count) + between.join(shown) + "]"
 
 
 def _element(value: Any) -> str:

@@ -179,7 +179,7 @@ def _sdca_shape(c: ShapeContext) -> list[Dims]:
     dense = c.attr("num_dense_features")
     state = 2 * sparse + values + dense + 2 + 2 * sparse + dense
     weights = range(state - sparse - dense, state)
-    return [(s.with_rank(c.dims(state), 2)[0], 4), *(c.dims(i) for i in weights)]
+    return [(None, 4), *(c.dims(i) for i in weights)]
 
 
 def _optimizer(name: str, adaptive_attr: str) -> Any:

@@ -29,7 +29,7 @@ GROWING = frozenset({
     "CombinedNonMaxSuppression", "Conv2DBackpropFilter", "Conv2DBackpropInput",
     "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "CropAndResize", "CropAndResizeGradImage",
     "DecodePaddedRaw", "DenseBincount", "DepthwiseConv2dNativeBackpropFilter",
-    "DepthwiseConv2dNativeBackpropInput", "DynamicStitch", "Empty", "ExtractGlimpse", "Fill",
+    "DepthwiseConv2dNativeBackpropInput", "DynamicStitch", "Empty", "ExtractGlimpse", "Fill", "Fingerprint",
     "FractionalAvgPoolGrad", "FusedPadConv2D", "FusedResizeAndPadConv2D", "HistogramFixedWidth",
     "IRFFT", "IRFFT2D", "IRFFT3D", "ImageProjectiveTransformV2",
     "ImageProjectiveTransformV3", "LinSpace", "MatrixDiagV2",
