@@ -13,7 +13,7 @@ from weft.core.dtypes import DType
 from weft.graph import op_def as op_defs
 from weft.graph import stacks
 from weft.graph.arguments import bind, convert_inputs
-from weft.graph.attr_values import normalize
+from weft.graph.attr_values import check_value, plain_form
 from weft.graph.graph import Graph, graph_of
 from weft.graph.kernel_call import list_length
 from weft.graph.op_def import ArgDef, AttrDef, OpDef
@@ -96,6 +96,7 @@ def add_node(definition: OpDef, given: dict[str, Any], name: str | None) -> Any:
         with stacks.graphs.enter(graph), graph.name_scope(base) as scope:
             inputs = convert_inputs(definition, given, attrs)
         base = scope
+    _check_given(definition, given, attrs)
     complete_attrs(definition, attrs)
     types = output_types(definition, attrs)
     if definition.has_ref_input:
@@ -153,11 +154,20 @@ def _given_attrs(definition: OpDef, given: dict[str, Any]) -> dict[str, Any]:
         if attr is None:
             raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
         if value is not None or attr.kind == "shape" or _is_required(definition, attr):
-            attrs[key] = normalize(definition, attr, value)
+            attrs[key] = plain_form(definition, attr, value)
     if not given.keys() >= inputs:
         missing = next(arg.name for arg in definition.input_args if arg.name not in given)
         raise TypeError(f"No argument for input {missing} of Op {definition.name}")
     return attrs
+
+
+def _check_given(definition: OpDef, given: dict[str, Any], attrs: dict[str, Any]) -> None:
+    """What an operation allows comes after its inputs, whose types are looked at first."""
+    for key in given:
+        if key in attrs:
+            attr = definition.attrs[key]
+            if attr.allowed is not None or attr.minimum is not None:
+                check_value(definition, attr, attrs[key])
 
 
 def _is_required(definition: OpDef, attr: AttrDef) -> bool:

@@ -16,28 +16,34 @@ from weft.graph.op_def import AttrDef, FuncRef, OpDef
 
 def normalize(definition: OpDef, attr: AttrDef, value: Any) -> Any:
     """`value` as the plain Python form attributes are kept in; checks what the op allows."""
+    found = plain_form(definition, attr, value)
+    check_value(definition, attr, found)
+    return found
+
+
+def plain_form(definition: OpDef, attr: AttrDef, value: Any) -> Any:
+    """As `normalize`, for a value that is checked later."""
     if attr.kind.startswith("list("):
         if not isinstance(value, (list, tuple)):
             raise TypeError(
                 f"Expected list for '{attr.name}' argument to '{python_name(definition)}' Op, not"
                 f" {value!r}."
             )
-        found: Any = [_normalize(attr, attr.kind[5:-1], item) for item in value]
-        if attr.minimum is not None and len(found) < attr.minimum:
-            raise ValueError(
-                f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(found)}"
-                f" less than minimum {attr.minimum}."
-            )
-    else:
-        found = _normalize(attr, attr.kind, value)
-        if attr.minimum is not None and found < attr.minimum:
-            raise ValueError(
-                f"Attr '{attr.name}' of '{definition.name}' Op passed {found} less than minimum"
-                f" {attr.minimum}."
-            )
-    for item in found if type(found) is list else [found]:
+        return [_normalize(attr, attr.kind[5:-1], item) for item in value]
+    return _normalize(attr, attr.kind, value)
+
+
+def check_value(definition: OpDef, attr: AttrDef, value: Any) -> None:
+    """Raises if a value in its plain form is too small, too short, or none of those allowed."""
+    is_list = type(value) is list
+    if attr.minimum is not None and (len(value) if is_list else value) < attr.minimum:
+        passed = f"list of length {len(value)}" if is_list else value
+        raise ValueError(
+            f"Attr '{attr.name}' of '{definition.name}' Op passed {passed} less than minimum"
+            f" {attr.minimum}."
+        )
+    for item in value if is_list else [value]:
         check_allowed(definition, attr, item, attr.name)
-    return found
 
 
 def check_allowed(definition: OpDef, attr: AttrDef, item: Any, parameter: str) -> None:

@@ -81,6 +81,8 @@ def convert_to_tensor(
         >>> tf.convert_to_tensor([1, 2], tf.float32)
         <tf.Tensor 'Const:0' shape=(2,) dtype=float32>
     """
+    if dtype_hint is not None and preferred_dtype is not None:
+        raise ValueError("Cannot specify both 'preferred_dtype' and 'dtype_hint'")
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):

@@ -76,9 +76,9 @@ def _move_depth(xp: Any, x: Any, block: int, layout: str, gather: bool) -> Any:
     x = last(x)
     batch, height, width, depth = x.shape
     if gather:
-        for what, d in (("height", height), ("width", width)):
-            if d % block:
-                raise invalid(f"Image {what} {d} should be divisible by block_size: {block}")
+        if height % block or width % block:
+            sides = f"width {width} and height {height}"
+            raise invalid(f"Image {sides} should be divisible by block_size: {block}")
         x = xp.reshape(x, (batch, height // block, block, width // block, block, depth))
         x = xp.transpose(x, (0, 1, 3, 2, 4, 5))
         final = (batch, height // block, width // block, depth * block * block)

@@ -164,10 +164,11 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def _rolled(c: ShapeContext) -> Dims:
+    s.with_rank_at_least(c.dims(0), 1)
     s.with_rank_at_most(c.dims(1), 1)
     s.with_rank_at_most(c.dims(2), 1)
     s.merge(c.dims(1), c.dims(2))
-    return s.with_rank_at_least(c.dims(0), 1)
+    return c.dims(0)
 
 
 @op(
@@ -191,7 +192,7 @@ def roll_(xp: Any, input: Any, shift: Any, axis: Any) -> Any:
     axes = [int(a) for a in np.ravel(axis)]
     for a in axes:
         if not -input.ndim <= a < input.ndim:
-            raise invalid(f"axis {a} is out of range")
+            raise invalid(f"axis {a + input.ndim if a < 0 else a} is out of range")
     if not axes:
         return input
     shifts = xp.reshape(shift, (-1,))

@@ -21,7 +21,7 @@ from weft.ops.array.gather import check_coordinates, coordinates, gather_nd_
 from weft.ops.kit.shared import as_array, blank, check_rank, invalid, shape_argument
 
 
-def _scatter_fits(target: Dims, indices: Dims, updates: Dims, what: str) -> None:
+def _scatter_fits(target: Dims, indices: Dims, updates: Dims) -> None:
     """ValueError unless `updates` are what `indices` point at in a tensor of shape `target`."""
     if s.size(target) == 0 and ((s.size(indices) or 0) > 0 or (s.size(updates) or 0) > 0):
         raise ValueError("Indices and updates specified for empty output shape")
@@ -41,7 +41,7 @@ def _scatter_fits(target: Dims, indices: Dims, updates: Dims, what: str) -> None
         s.merge(target[depth:], updates[outer:])
     except ValueError as error:
         raise ValueError(
-            f"The inner {len(target) - depth} dimensions of {what}.shape={s.show(target)} must"
+            f"The inner {len(target) - depth} dimensions of output.shape={s.show(target)} must"
             f" match the inner {len(updates) - outer} dimensions of updates.shape="
             f"{s.show(updates)}: {error}"
         ) from None
@@ -50,14 +50,33 @@ def _scatter_fits(target: Dims, indices: Dims, updates: Dims, what: str) -> None
 def _scattered(c: ShapeContext) -> Dims:
     indices, updates = (s.with_rank_at_least(c.dims(i), 1) for i in (0, 1))
     out = shape_argument(c, 2)
-    _scatter_fits(out, indices, updates, "output")
+    _scatter_fits(out, indices, updates)
     return out
 
 
 def _scattered_into(c: ShapeContext) -> Dims:
     indices, updates = (s.with_rank_at_least(c.dims(i), 1) for i in (1, 2))
-    _scatter_fits(c.dims(0), indices, updates, "input")
+    s.with_rank_at_least(c.dims(0), 1)
+    _scatter_fits(c.dims(0), indices, updates)
     return c.dims(0)
+
+
+def _check_update(target: tuple[int, ...], indices: Any, updates: Any) -> None:
+    """As `_scatter_fits`, in the words of TensorFlow's kernels."""
+    sizes = s.size(indices), s.size(updates), s.size(target)
+    if any(sizes[:2]) and not all(sizes):
+        raise invalid("Indices and updates specified for empty output shape")
+    outer, depth = len(indices) - 1, indices[-1]
+    if indices[:-1] != updates[:outer]:
+        raise invalid(
+            "Outer dimensions of indices and update must match. Indices shape:"
+            f" {s.show(indices)}, updates shape:{s.show(updates)}"
+        )
+    if depth > len(target) or target[depth:] != updates[outer:]:
+        raise invalid(
+            "Inner dimensions of output shape must match inner dimensions of updates shape."
+            f" Output: {s.show(target)} updates: {s.show(updates)}"
+        )
 
 
 _JOINED = {"add": np.add, "max": np.maximum, "min": np.minimum}
@@ -69,10 +88,7 @@ def scatter_into(xp: Any, target: Any, indices: Any, updates: Any, kind: str) ->
         raise invalid(f"Indices shape must have rank at least one. Found:{s.show(indices.shape)}")
     if updates.ndim < 1:
         raise invalid(f"Updates shape must have rank at least one. Found:{s.show(updates.shape)}")
-    try:
-        _scatter_fits(target.shape, indices.shape, updates.shape, "output")
-    except ValueError as error:
-        raise invalid(str(error)) from None
+    _check_update(target.shape, indices.shape, updates.shape)
     if 0 in indices.shape[:-1] or 0 in updates.shape:
         return target
     check_coordinates(xp, indices, target.shape, "shape")

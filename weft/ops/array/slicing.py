@@ -99,7 +99,8 @@ def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
     known = known_numbers(begin)
     sizes = _checked_slice(input.shape, known, size.tolist())
     if is_concrete(begin):
-        return input[tuple(builtins.slice(b, b + n) for b, n in zip(known, sizes, strict=True))]
+        firsts = begin.tolist()
+        return input[tuple(builtins.slice(b, b + n) for b, n in zip(firsts, sizes, strict=True))]
     from jax import lax
 
     starts = [begin[i] for i in range(input.ndim)]

@@ -62,7 +62,7 @@ def _split_axis(c: ShapeContext, axis_input: int, dims: Dims) -> int | None:
     if not -len(dims) <= axis < len(dims):
         raise ValueError(
             f"Dimension size, given by scalar input {axis} must be in range"
-            f" [{-len(dims)}, {len(dims)})"
+            f" [-{len(dims)}, {len(dims)})"
         )
     return axis % len(dims)
 
@@ -121,6 +121,8 @@ def _(op: Operation, *grads: Any) -> Any:
 
 def _split_by_sizes(c: ShapeContext) -> list[Dims]:
     dims = c.dims(0)
+    if dims == ():
+        raise ValueError("Can't split scalars")
     axis = _split_axis(c, 2, dims)
     if dims is None:
         return [None] * c.num_outputs

@@ -219,8 +219,9 @@ def _differences(images: Any, axis: int, after: int = 0) -> Tensor:
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
     """(dy, dx): the next pixel less this one, and zeros in the last row and column."""
     if image.shape.ndims != 4:
+        # TensorFlow's message is these two, as they are.
         raise ValueError(
-            f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {image.shape}."
+            "image_gradients expects a 4D tensor [batch_size, h, w, d], not %s.", image.shape
         )
     shape, axes = array.shape(image), (1, 2)
     sizes = array.unstack(shape)

@@ -54,12 +54,17 @@ def is_tensor_like(x: Any) -> bool:
 
 def shape_argument(c: ShapeContext, i: int) -> Dims:
     """Input `i` read as a shape in which -1 stands for an unknown size."""
-    s.with_rank(c.dims(i), 1)
-    dims = c.partial(i)
+    dims = shape_vector(c, i)
     for d in dims or ():
         if d is not None and d < 0:
             raise ValueError(f"Invalid value in tensor used for shape: {d}")
     return dims
+
+
+def shape_vector(c: ShapeContext, i: int) -> Dims:
+    """What is known of input `i`, a vector that is a shape."""
+    s.with_rank(c.dims(i), 1)
+    return c.partial(i)
 
 
 def check_rank(dims: Any) -> None:

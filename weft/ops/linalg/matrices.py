@@ -193,15 +193,16 @@ def eye(
             length = min(num_rows, columns)
 
         def with_batch(*sides: Any) -> Any:
-            if isinstance(batch, Tensor) or isinstance(length, Tensor):
-                lead = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
-                return array.concat((lead, list(sides)), axis=0)
-            return [*batch, *sides]
+            return [*batch, *sides] if lead is None else array.concat((lead, list(sides)), axis=0)
 
-        ones = array.ones(with_batch(length), dtype=dtype)
-        if is_square:
+        lead: Tensor | None = None
+        if isinstance(batch, Tensor) or isinstance(length, Tensor):
+            lead = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
+        shape, whole = with_batch(length), None if is_square else with_batch(num_rows, columns)
+        ones = array.ones(shape, dtype=dtype)
+        if whole is None:
             return matrix_diag(ones)
-        return matrix_set_diag(array.zeros(with_batch(num_rows, columns), dtype=dtype), ones)
+        return matrix_set_diag(array.zeros(whole, dtype=dtype), ones)
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:

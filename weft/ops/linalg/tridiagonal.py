@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import op, raw
 from weft.ops.array import array
@@ -281,6 +282,8 @@ def tridiagonal_solve(
         diagonals = _compact_from_matrix(diagonals)
     elif diagonals_format != "compact":
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    diagonals = convert_to_tensor(diagonals)
+    rhs = convert_to_tensor(rhs, diagonals.dtype)
     _check_compact(diagonals, rhs)
     is_vector = len(rhs.shape) == len(diagonals.shape) - 1
     if is_vector:

@@ -40,6 +40,9 @@ _INEXACT = (
 )
 
 
+_SHORT = {dtypes.float16: "half", dtypes.float32: "float", dtypes.float64: "double"}
+
+
 @op(
     "Cast",
     inputs="x: SrcT",
@@ -51,7 +54,8 @@ _INEXACT = (
 def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> Array:
     target = DstT.np_storage
     if DstT is dtypes.string or SrcT is dtypes.string:
-        message = f"Cast {SrcT.name} to {DstT.name} is not supported"
+        have, wanted = (_SHORT.get(t, t.name) for t in (SrcT, DstT))
+        message = f"Cast {have} to {wanted} is not supported"
         raise errors.UnimplementedError(None, None, message)
     if DstT is dtypes.bool:
         return x != 0

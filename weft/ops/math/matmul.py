@@ -131,7 +131,12 @@ def _(op: Any, grad: Any) -> Any:
     traits=costs(_matmul_flops),
 )
 def sparse_mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
-    left, right = _oriented(xp, a, b, transpose_a, transpose_b)
+    for name, x in (("a", a), ("b", b)):
+        if x.ndim != 2:
+            raise invalid(f"{name} is not a matrix")
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        raise invalid(f"Matrix size incompatible: a: {s.show(a.shape)}, b: {s.show(b.shape)}")
     return xp.matmul(left.astype(np.float32), right.astype(np.float32))
 
 
@@ -278,7 +283,8 @@ def _(op: Any, grad: Any) -> Any:
 def _cross_shape(c: s.ShapeContext) -> s.Dims:
     dims = s.merge(s.with_rank_at_least(c.dims(0), 1), s.with_rank_at_least(c.dims(1), 1))
     if dims is not None:
-        s.merge_dim(dims[-1], 3)
+        if dims[-1] not in (None, 3):
+            raise ValueError(f"Dimension must be 3 but is {dims[-1]}")
     return dims
 
 

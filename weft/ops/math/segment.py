@@ -249,10 +249,12 @@ def _scalar_value(c: s.ShapeContext, i: int) -> int | None:
 
 
 def _unsorted_shape(c: s.ShapeContext) -> s.Dims:
-    data, ids, count = c.dims(0), c.dims(1), _scalar_value(c, 2)
+    data, ids = c.dims(0), c.dims(1)
+    s.with_rank(c.dims(2), 0)
     if data is None or ids is None:
         return None
     s.merge_prefix(data, ids)
+    count = _scalar_value(c, 2)
     return (count, *data[len(ids) :])
 
 
@@ -281,7 +283,8 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
                 f"data.shape = {s.show(data.shape)} does not start with segment_ids.shape = "
                 f"{s.show(segment_ids.shape)}"
             )
-        require_below(xp, segment_ids, count, lambda: _out_of_range(segment_ids, count))
+        if data.size:
+            require_below(xp, segment_ids, count, lambda: _out_of_range(segment_ids, count))
         rows = data.reshape((segment_ids.size, *data.shape[depth:]))
         return kernel(xp, rows, segment_ids.reshape(-1), count)
 

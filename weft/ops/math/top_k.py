@@ -28,7 +28,9 @@ Array = Any
 def _top_dims(dims: Dims, k: int | None) -> list[Dims]:
     dims = s.with_rank_at_least(dims, 1)
     if k is not None and k < 0:
-        raise ValueError(f"Need k >= 0, got {k}")
+        raise ValueError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {k}"
+        )
     if dims is None:
         return [None, None]
     if k is not None and dims[-1] is not None and dims[-1] < k:
@@ -37,8 +39,10 @@ def _top_dims(dims: Dims, k: int | None) -> list[Dims]:
 
 
 def _scalar_value(c: ShapeContext, i: int) -> int | None:
-    s.with_rank(c.dims(i), 0)
-    value = c.value(i)
+    value, dims = c.value(i), c.dims(i)
+    if dims is not None and len(dims) and value is not None:
+        raise ValueError(f"Input must be scalar but has rank {len(dims)}")
+    s.with_rank(dims, 0)
     return None if value is None else int(value)
 
 

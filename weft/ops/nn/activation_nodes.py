@@ -265,6 +265,8 @@ def lrn_(
 ) -> Array:
     if input.ndim != 4:
         raise invalid("in must be 4-dimensional")
+    if depth_radius < 0:
+        raise invalid(f"depth_radius = {depth_radius} larger than int max")
     x = wide(input)
     norm = _local_norm(xp, x, depth_radius, bias, alpha)
     return (x * xp.power(norm, literal(x, -beta))).astype(input.dtype)

@@ -318,16 +318,18 @@ def conv1d_transpose(
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as name:
         data_format, axis = _flat_format(data_format, ("NWC", "NCW"))
         channel = channel_index(data_format, 3)
+        strides = [1, *per_axis(strides, 1, channel, "stride")]
+        dilations = [1, *per_axis(dilations, 1, channel, "dilations")]
         sizes = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
         images, windows = expand_dims(input, axis), expand_dims(filters, 0)
         result = raw.Conv2DBackpropInput(
             concat([sizes[:axis], [1], sizes[axis:]], 0),
             windows,
             images,
-            strides=[1, *per_axis(strides, 1, channel, "stride")],
+            strides=strides,
             padding=padding,
             data_format=data_format,
-            dilations=[1, *per_axis(dilations, 1, channel, "dilations")],
+            dilations=dilations,
             name=name,
         )
         return squeeze(result, axis)

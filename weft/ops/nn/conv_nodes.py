@@ -18,7 +18,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import DEPRECATED, XLA, costs
 from weft.ops.array.array import invalid, shape
-from weft.ops.kit.shared import taking_attrs
+from weft.ops.kit.shared import shape_vector, taking_attrs
 from weft.ops.nn import conv_lowering
 from weft.ops.nn.window_shapes import (
     arranged,
@@ -112,14 +112,14 @@ def _sized_by(i: int, rank: int) -> Callable[[ShapeContext], Dims]:
     """The output's shape is the value of input `i`."""
 
     def rule(c: ShapeContext) -> Dims:
-        return s.with_rank(c.partial(i), rank)
+        return s.with_rank(shape_vector(c, i), rank)
 
     return rule
 
 
 def _input_sized(c: ShapeContext) -> Dims:
     """As the value of input 0 says; the batch is that of the gradient, too."""
-    sizes, g = s.with_rank(c.partial(0), 4), s.with_rank(c.dims(2), 4)
+    sizes, g = s.with_rank(shape_vector(c, 0), 4), s.with_rank(c.dims(2), 4)
     return (g[0], *sizes[1:]) if sizes[0] is None else sizes
 
 

@@ -112,7 +112,7 @@ def softmax_cross_entropy_with_logits(
         logits: unscaled logarithms of probabilities, of the same shape.
         dim: the dimension of the classes.
         name: of the operation.
-        axis: a newer name of `dim`.
+        axis: a newer name of `dim`, which must be None then.
 
     Returns:
         The loss of each row.
@@ -125,6 +125,8 @@ def softmax_cross_entropy_with_logits(
         >>> session.run(loss)
         array([0.6931472], dtype=float32)
     """
+    if axis is not None and dim is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'")  # as `dim` has a default
     _check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
         fixed = stop_gradient(labels, name="labels_stop_gradient")

@@ -166,7 +166,8 @@ def fake_quant_with_min_max_vars_gradient_(
 
 def _channels(c: ShapeContext) -> Dims:
     dims = s.with_rank_at_least(c.dims(0), 1)
-    (depth,) = s.with_rank(s.merge(c.dims(1), c.dims(2)), 1)
+    (low,), (high,) = s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1)
+    depth = s.merge_dim(low, high)
     if dims is not None:
         s.merge_dim(dims[-1], depth)
     return dims
@@ -201,7 +202,8 @@ def _(op: Operation, grad: Any) -> Any:
 
 def _channels_gradient_shape(c: ShapeContext) -> list[Dims]:
     dims = s.with_rank_at_least(s.merge(c.dims(0), c.dims(1)), 1)
-    (depth,) = s.with_rank(s.merge(c.dims(2), c.dims(3)), 1)
+    (low,), (high,) = s.with_rank(c.dims(2), 1), s.with_rank(c.dims(3), 1)
+    depth = s.merge_dim(low, high)
     if dims is not None:
         depth = s.merge_dim(dims[-1], depth)
         dims = (*dims[:-1], depth)

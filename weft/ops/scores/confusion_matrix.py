@@ -8,6 +8,7 @@ from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
+from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.control import check
@@ -83,8 +84,9 @@ def confusion_matrix(
         places = array.stack([*found.values()], 1)
         values = array.ones_like(found["predictions"], dtype) if weights is None else weights
         whole = math_ops.cast(shape, dtypes.int64)
+        counted = SparseTensor(places, values, whole)
         zeros = array.zeros(math_ops.cast(shape, dtypes.int32), dtype)
-        return raw.SparseTensorDenseAdd(places, values, whole, zeros)
+        return raw.SparseTensorDenseAdd(counted.indices, counted.values, counted.dense_shape, zeros)
 
 
 def _not_negative(tensor: Tensor, what: str) -> Tensor:

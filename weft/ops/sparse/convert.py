@@ -19,7 +19,7 @@ from weft.ops.kit.operands import with_values
 from weft.ops.kit.shared import deprecated_alias
 from weft.ops.math import casts, math
 from weft.ops.math.reduce import reduction_axes_of
-from weft.ops.sparse.select import as_sparse, parts_of, sparse_merge
+from weft.ops.sparse.select import as_sparse, merged, parts_of
 
 
 def sparse_tensor_to_dense(
@@ -37,9 +37,7 @@ def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None)
     with name_scope(name, "SparseToIndicator", [sp_input]) as scope:
         count = array.expand_dims(array.shape(sp_input.indices)[0], 0)
         marks = with_values(sp_input, raw.Fill(count, True))
-        return sparse_tensor_to_dense(
-            sparse_merge(sp_input, marks, vocab_size), False, False, scope
-        )
+        return sparse_tensor_to_dense(merged([sp_input], [vocab_size], marks), False, False, scope)
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
@@ -48,8 +46,8 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         tensor = convert_to_tensor(tensor)
         zero = constant("" if tensor.dtype == dtypes.string else 0, tensor.dtype)
         indices = where_v2(math.not_equal(tensor, zero))
-        shape = array.shape(tensor, out_type=dtypes.int64)
-        return SparseTensor(indices, raw.GatherNd(tensor, indices), shape)
+        values = raw.GatherNd(tensor, indices)
+        return SparseTensor(indices, values, array.shape(tensor, out_type=dtypes.int64))
 
 
 def sparse_eye(
@@ -61,7 +59,7 @@ def sparse_eye(
         columns = rows if num_columns is None else _as_int64(num_columns, "num_columns")
         size = math.minimum(rows, columns)
         places = array.stack([math.range(size, dtype=dtypes.int64)] * 2, 1)
-        return SparseTensor(places, array.ones(size, dtype), array.stack([rows, columns]))
+        return SparseTensor(places, array.ones(size, dtype), [rows, columns])
 
 
 def _as_int64(value: Any, name: str) -> Tensor:
@@ -109,7 +107,9 @@ def _given_shape(shape: Any, name: str | None) -> tuple[Any, int | None]:
 def _reduction(kind: str, sp_input: Any, axis: Any, keepdims: Any, old: tuple[Any, Any]) -> Any:
     axes, keep = old
     keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep)
-    axis = deprecated_alias("axis", axis, "reduction_axes", axes)
+    if axis is not None and axes is not None:
+        raise ValueError("Can't specify both axis' and 'reduction_indices'.")
+    axis = axes if axis is None else axis
     return getattr(raw, kind)(
         sp_input.indices,
         sp_input.values,

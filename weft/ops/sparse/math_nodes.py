@@ -75,7 +75,7 @@ def _reduced_dims(c: ShapeContext) -> Dims:
     chosen = np.ravel(axes).tolist() or list(range(len(shape)))
     if any(not -len(shape) <= axis < len(shape) for axis in chosen):
         return None  # the kernel says so
-    return s.reduced_dims(shape, chosen, c.attr("keep_dims"))
+    return s.reduced_dims(tuple(map(int, shape)), chosen, c.attr("keep_dims"))
 
 
 def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
@@ -237,7 +237,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 )  # fmt: skip
 def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
     if len(sp_shape) < 2:
-        raise invalid(f"Input should have rank >= 2, but got shape {s.show(tuple(sp_shape))}")
+        raise invalid(f"Input should have rank >= 2, but received shape: {_listed(sp_shape)}")
     _check_shape(sp_shape)
     check_parts(sp_indices, sp_values, sp_shape)
     if not len(sp_values):
@@ -262,6 +262,10 @@ def _(op: Operation, grad: Any) -> list[Any]:
 # ---- larger and smaller --------------------------------------------------------------------------
 
 
+def _listed(shape: Any) -> str:
+    return " ".join(str(int(n)) for n in shape)
+
+
 def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
     def kernel(
         xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
@@ -270,13 +274,11 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         if len(a_shape) != len(b_shape):
             raise invalid(
                 "Operands do not have the same ranks; got shapes:"
-                f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
+                f" {_listed(a_shape)} and {_listed(b_shape)}"
             )
-        if not np.array_equal(a_shape, b_shape):
-            raise invalid(
-                "Operands' shapes do not match: got"
-                f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
-            )
+        for i, (n, m) in enumerate(zip(a_shape, b_shape, strict=True)):
+            if n != m:
+                raise invalid(f"Operands' shapes do not match: got {n} and {m} for dimension {i}")
         check_sparse(a_indices, a_values, a_shape)
         check_sparse(b_indices, b_values, b_shape)
         return _merged(function, a_indices, a_values, b_indices, b_values)

@@ -56,6 +56,8 @@ def sparse_tensor_dense_mat_mul(
     if adjoint_a:
         rows, columns, height, inner = columns, rows, inner, height
         a_values = xp.conj(a_values) if np.dtype(a_values.dtype).kind == "c" else a_values
+    if b.ndim != 2:
+        raise invalid("Tensor 'b' is not a matrix")
     if adjoint_b:
         b = _adjoint(xp, b)
     if b.shape[0] != inner:

@@ -186,8 +186,9 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     sp_input = as_sparse(sp_input)
     indices, values, shape = (array.identity(part) for part in parts_of(sp_input))
     if new_shape is None:
-        bound = math.add(math.reduce_max(indices, axis=0), array.ones_like(shape))
-        return SparseTensor(indices, values, math.maximum(constant(0, dtypes.int64), bound))
+        last, zero = math.reduce_max(indices, axis=0), constant(0, dtypes.int64)
+        bound = math.add(last, array.ones_like(shape))
+        return SparseTensor(indices, values, math.maximum(zero, bound))
     target = casts.cast(convert_to_tensor(new_shape), dtypes.int64)
     target.shape.assert_has_rank(1)
     target.shape[0].merge_with(shape.shape[0])
@@ -241,15 +242,12 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
             )
         place = where_v2(axis >= 0, axis, axis + rank + 1)
         places, sizes = sp_input.indices, sp_input.dense_shape
-        count = array.shape(places)[0]
-        columns = [
-            slice_of(places, [0, 0], [-1, place]),
-            array.zeros([count, 1], dtypes.int64),
-            slice_of(places, [0, place], [-1, -1]),
-        ]
-        indices = array.concat(columns, 1)
-        one = slice_of(sizes, [0], [place]), constant([1], dtypes.int64)
-        shape = array.concat([*one, slice_of(sizes, [place], [-1])], 0)
+        column = array.zeros([array.shape(places)[0], 1], dtypes.int64)
+        before = slice_of(places, [0, 0], [-1, place])
+        indices = array.concat([before, column, slice_of(places, [0, place], [-1, -1])], 1)
+        parts = slice_of(sizes, [0], [place]), slice_of(sizes, [place], [-1])
+        one = constant([1], dtypes.int64, name="new_shape")
+        shape = array.concat([parts[0], one, parts[1]], 0)
         return SparseTensor(indices, sp_input.values, shape)
 
 
@@ -284,14 +282,21 @@ def sparse_merge(
     if len(id_tensors) != len(sizes):
         raise ValueError("sp_ids and vocab_size have to have equal lengths.")
     with name_scope(name, "SparseMerge", [sp_ids, sp_values]):
-        found = [as_sparse(each) for each in id_tensors]
-        values = as_sparse(sp_values).values
-        ids = [array.expand_dims(casts.cast(each.values, dtypes.int64), axis=1) for each in found]
-        indices = array.concat([found[0].indices[:, :-1], *ids], 1)
-        last = [casts.cast(size, dtypes.int64) for size in sizes]
-        shape = array.concat([found[0].dense_shape[:-1], last], 0)
-        result = SparseTensor(indices, values, shape)
-        if already_sorted:
-            return result
-        ordered = sparse_reorder(result)
-        return SparseTensor(ordered.indices, ordered.values, shape)
+        return merged(id_tensors, sizes, sp_values, already_sorted)
+
+
+def merged(
+    id_tensors: list[Any], sizes: list[Any], sp_values: Any, already_sorted: bool = False
+) -> SparseTensor:
+    """As `sparse_merge`, in the scope that is open."""
+    found = [as_sparse(each) for each in id_tensors]
+    values = as_sparse(sp_values).values
+    ids = [array.expand_dims(casts.cast(each.values, dtypes.int64), axis=1) for each in found]
+    last = [casts.cast(size, dtypes.int64) for size in sizes]
+    indices = array.concat([found[0].indices[:, :-1], *ids], 1)
+    shape = array.concat([found[0].dense_shape[:-1], last], 0)
+    result = SparseTensor(indices, values, shape)
+    if already_sorted:
+        return result
+    ordered = sparse_reorder(result)
+    return SparseTensor(ordered.indices, ordered.values, shape)

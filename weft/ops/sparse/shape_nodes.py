@@ -197,6 +197,9 @@ def sparse_slice_(
     xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
 ) -> list[Any]:
     for what, given in (("start", start), ("size", size)):
+        if np.ndim(given) != 1:
+            found = s.show(np.shape(given))
+            raise invalid(f"Input {what} should be a vector but received shape {found}")
         if len(given) != len(shape):
             raise invalid(
                 f"Expected {what} to be a vector of length {len(shape)} but got length {len(given)}"
