@@ -402,6 +402,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
 def _gathered_rows(params: Tensor, indices: Tensor, batch: int) -> Tensor:
     """Batches side by side as rows of one table, of which rows are taken by their number."""
     wanted, sizes, kind = array.shape(indices), array.shape(params), indices.dtype
+    lead, last = params.dims and params.dims[:batch], (indices.dims or (None,))[-1]
     step = constant(1, kind, name="ones")
     lengths = raw.Cast(sizes, kind)
     for at in reversed(range(batch)):
@@ -414,7 +415,10 @@ def _gathered_rows(params: Tensor, indices: Tensor, batch: int) -> Tensor:
     chosen = array.reshape(indices, [-1])
     rest, count = sizes[batch + 1 :], raw.Prod(sizes[: batch + 1], [0])
     rows = array.reshape(params, array.concat([[count], rest], 0))
-    return array.reshape(gather_v2_(rows, chosen, 0), array.concat([wanted, rest], 0))
+    result = array.reshape(gather_v2_(rows, chosen, 0), array.concat([wanted, rest], 0))
+    if params.dims is not None and lead is not None:
+        result.set_shape([*lead, last, *params.dims[batch + 1 :]])
+    return result
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:
