@@ -184,6 +184,10 @@ IN_A_STEP: dict[str, tuple[Callable[[], Any], str]] = {
     "the graph of a list": (
         lambda: raw.DatasetToGraph(input_dataset=_a_list()), "Tensor must be a Dataset object."
     ),
+    "frames that do not move on": (
+        lambda: tf.signal.frame(tf.range(5), frame_length=2, frame_step=0),
+        "Integer division by zero",
+    ),
     "strides that are a matrix": (
         lambda: raw.StridedSliceGrad(
             shape=[3], begin=_unknown([[0]]), end=_unknown([[1]]), strides=_unknown([[1]]), dy=[1.0]

@@ -30,8 +30,10 @@ def _frame_dims(signal: Tensor, length: Any, step: Any, pad_end: bool, axis: Any
         return None
     if axis is None:
         return [None] * (len(signal.dims) + 1)
+    if length is not None and length < 0:
+        raise ValueError(f"Dimension {int(length)} must be >= 0")
     size, count = signal.dims[axis], None
-    if size is not None and step is not None:
+    if size is not None and step:
         if pad_end:
             count = max(0, -(-size // int(step)))
         elif length is not None:

@@ -111,11 +111,12 @@ def pad_(xp: Any, input: Any, paddings: Any) -> Any:
 )
 def pad_v2_(xp: Any, input: Any, paddings: Any, constant_values: Any) -> Any:
     input = as_array(input)
+    pairs = _checked_paddings(input, paddings)
     if np.ndim(constant_values) != 0:
         raise invalid(
             f"constant_values must be a scalar. Found: {s.show(np.shape(constant_values))}"
         )
-    return pad_with(xp, input, _checked_paddings(input, paddings), constant_values)
+    return pad_with(xp, input, pairs, constant_values)
 
 
 @pad_.gradient

@@ -363,7 +363,8 @@ def _rows_per_segment(data: Tensor, segment_ids: Tensor, num_segments: Any) -> T
     """How many rows each segment has, at least 1, in a shape that broadcasts against the sums."""
     each = ones(shape(segment_ids), dtype=data.dtype.base_dtype)
     counts = raw.UnsortedSegmentSum(each, segment_ids, num_segments)
-    assert data.dims is not None and segment_ids.dims is not None
+    if data.dims is None or segment_ids.dims is None:
+        raise TypeError("The ranks of `data` and `segment_ids` must be known.")
     extra = [1] * (len(data.dims) - len(segment_ids.dims))
     return raw.Maximum(reshape(counts, [num_segments, *extra]), 1)
 

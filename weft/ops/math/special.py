@@ -7,6 +7,7 @@ domain that TensorFlow gives it, the kernels put NaN.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -218,10 +219,10 @@ def _betainc_shape(c: s.ShapeContext) -> s.Dims:
     shape=_betainc_shape,
 )
 def betainc_op(xp: Any, a: Array, b: Array, x: Array) -> Array:
-    shapes = {v.shape for v in (a, b, x)} - {()}
-    if len(shapes) > 1:
-        listed = ", ".join(s.show(v.shape) for v in (a, b, x))
-        raise invalid(f"Shapes of a, b and x are inconsistent: {listed}")
+    for (one, v), (other, w) in itertools.combinations((("a", a), ("b", b), ("x", x)), 2):
+        if v.shape and w.shape and v.shape != w.shape:
+            shapes = f"{s.show(v.shape)} vs. {s.show(w.shape)}"
+            raise invalid(f"Shapes of {one} and {other} are inconsistent: {shapes}")
     value = call(xp, "betainc", a, b, x)
     return _nan_where(xp, (a <= 0) | (b <= 0) | (x < 0) | (x > 1), value)
 

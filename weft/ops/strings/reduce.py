@@ -85,7 +85,7 @@ def reduce_join(
     keep = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
     axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
     with name_scope(None, "ReduceJoin", [inputs, axis]):
-        inputs = convert_to_tensor(inputs, dtypes.string)
+        inputs = convert_to_tensor(inputs)
         if axis is None:
             axis = _all_axes(inputs)
         return raw.ReduceJoin(inputs, axis, keep_dims=bool(keep), separator=separator, name=name)

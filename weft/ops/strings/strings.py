@@ -42,9 +42,7 @@ def string_strip(input: Any, name: str | None = None) -> Tensor:
 def _case_op(name: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[str], str]) -> OpDef:
     def kernel(xp: Any, input: Any, *, encoding: str) -> Any:
         if encoding not in ("", "utf-8"):
-            raise invalid(
-                f"only utf-8 or '' (no encoding) is supported for `encoding`, received {encoding}"
-            )
+            raise invalid(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
         if not encoding:
             return mapped(of_bytes, input)
         return mapped(lambda text: of_text(text.decode(errors="replace")).encode(), input)
