@@ -14,8 +14,8 @@ PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-# The stamp is newer than pyproject.toml once everything in it is installed.
-$(STAMP): pyproject.toml
+# The stamp is newer than these once everything in them is installed.
+$(STAMP): pyproject.toml setup.py $(wildcard native/*)
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("weft needs Python 3.11, 3.12 or 3.13; " + sys.executable + " is %d.%d: say make PYTHON=python3.12" % v)'
 	@echo "Installing weft into $(VENV) (a minute or two, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

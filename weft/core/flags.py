@@ -109,6 +109,11 @@ CONTROL_FLOW = _str(
     "is inside them, `nodes` runs them node by node in the executor.",
 )
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
+NATIVE = _bool(
+    "WEFT_NATIVE",
+    True,
+    "On CPUs, use weft's own kernels where they are faster than XLA's; 0: only XLA's.",
+)
 TENSOR_FLOAT_32 = _bool(
     "WEFT_TF32",
     True,

@@ -35,12 +35,20 @@ def large() -> int:
     return memory() // 64
 
 
+# Of x86's ways to compute with many numbers at once what Linux calls all they need.
+_INSTRUCTIONS = {
+    "avx512": {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "fma"},
+    "avx2": {"avx2", "fma"},
+}
+
+
 @functools.cache
-def has_avx512() -> bool:
-    """Whether its cores compute with 512 bits at once, as far as Linux says."""
+def computes_with(kind: str) -> bool:
+    """Whether the cores have "avx512" or "avx2", as far as Linux says."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return any(" avx512vl " in f"{line.rstrip()} " for line in file if line[:5] == "flags")
+            flags = (set(line.split()) for line in file if line[:5] == "flags")
+            return _INSTRUCTIONS[kind] <= next(flags, set())
     except (OSError, UnicodeDecodeError):
         return False
 

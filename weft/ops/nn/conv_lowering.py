@@ -1,11 +1,12 @@
 """How a convolution is carried out on each type of device.
 
 Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
-gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On ARM's CPUs it uses
-a single core for up to 64 output channels and is several times slower still for the gradient of the
-filter, as it is on x86 for few images. There heavy convolutions become matrix products: at once
-(1x1 windows, windows as large as the image), of Winograd tiles, or of patches, whichever `choose`
-finds cheapest.
+gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. CPUs have weft's own
+kernels (ops/kit/native.py). Where those could not be built, heavy convolutions become matrix
+products: at once (1x1 windows, windows as large as the image), of Winograd tiles, or of patches,
+whichever `choose` finds cheapest; for XLA's own convolution uses a single core of ARM's for up to
+64 output channels and is several times slower still for the gradient of the filter, as it is on
+x86 for few images.
 `benchmarks/bench_convolution.py` measures them against each other.
 """
 
@@ -18,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.core import machine
+from weft.ops.kit import native
 from weft.ops.kit.target import target_platform
 from weft.ops.nn import winograd
 from weft.ops.nn.windows import Ints, Window, fit, spread, taps
@@ -129,6 +131,51 @@ def _bring_back(a: Array, axis: int, size: int, after: int = 0) -> Array:
     return jnp.moveaxis(a.reshape(shape), at, axis)
 
 
+# ---- our own kernels --------------------------------------------------------------------------
+
+TINY = 2**16  # multiplications up to which a call does not pay
+MOST_FILTERS = 2**24  # numbers of filters that each thread has room for
+COLUMNS = 32  # that are computed at once, whether there are as many channels or not
+# Fewer channels of the result than these leave too many of those columns idle.
+FEWEST = {"convolve": 3, "convolve_input": 4, "convolve_filter": 3}
+
+
+def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
+    """Whether one of our kernels is there for it; `sizes` are batch, c and o.
+
+    They take up to two axes, each with strides or with gaps.
+    """
+    batch, c, o = sizes
+    taps = math.prod(window.size)
+    steps = zip(window.stride, window.dilation, strict=True)
+    return (
+        len(window.size) <= 2
+        and all(1 in pair for pair in steps)
+        and (c if kernel == "convolve_input" else o) >= FEWEST[kernel]
+        and batch * math.prod(window.output) * taps * c * o >= TINY
+        and taps * max(c, COLUMNS) * max(o, COLUMNS) <= MOST_FILTERS
+        and not _covers_all(window)
+        and native.offers(kernel, a, b)
+    )
+
+
+def _native(kernel: str, shape: Ints, window: Window, sizes: Ints, a: Array, b: Array) -> Array:
+    """What the kernel makes of two arrays."""
+    batch, c, o = sizes
+    missing = 2 - len(window.size)
+
+    def two(values: Ints, absent: int = 1) -> Ints:
+        return (absent,) * missing + values
+
+    return native.call(
+        kernel, shape, a, b,
+        sizes=(
+            batch, *two(window.input), c, *two(window.output), o, *two(window.size),
+            *two(window.stride), *two(window.dilation), *two(window.before, 0),
+        ),
+    )  # fmt: skip
+
+
 # ---- the CPU's choices ------------------------------------------------------------------------
 
 MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
@@ -186,7 +233,9 @@ def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) ->
 
 
 def _forward(x: Array, w: Array, window: Window) -> Array:
-    batch, c, o = x.shape[0], w.shape[-2], w.shape[-1]
+    sizes = batch, c, o = x.shape[0], w.shape[-2], w.shape[-1]
+    if _is_native("convolve", window, sizes, x, w):
+        return _native("convolve", (batch, *window.output, o), window, sizes, x, w)
     lowering = choose("forward", window, batch, c, o)
     if lowering == MATMUL:
         return _dense_rows(x, window) @ w.reshape(-1, o)
@@ -199,7 +248,9 @@ def _forward(x: Array, w: Array, window: Window) -> Array:
 
 
 def _input_gradient(w: Array, g: Array, window: Window) -> Array:
-    batch, c, o = g.shape[0], w.shape[-2], w.shape[-1]
+    sizes = batch, c, o = g.shape[0], w.shape[-2], w.shape[-1]
+    if _is_native("convolve_input", window, sizes, w, g):
+        return _native("convolve_input", (batch, *window.input, c), window, sizes, w, g)
     lowering = choose("input", window, batch, c, o)
     if lowering == MATMUL and _covers_all(window):
         return (g.reshape(batch, o) @ w.reshape(-1, o).T).reshape(batch, *window.input, c)
@@ -223,8 +274,10 @@ def _input_gradient(w: Array, g: Array, window: Window) -> Array:
 def _filter_gradient(x: Array, g: Array, window: Window) -> Array:
     import jax.numpy as jnp
 
-    batch, c, o = x.shape[0], x.shape[-1], g.shape[-1]
+    sizes = batch, c, o = x.shape[0], x.shape[-1], g.shape[-1]
     shape = (*window.size, c, o)
+    if _is_native("convolve_filter", window, sizes, x, g):
+        return _native("convolve_filter", shape, window, sizes, x, g)
     lowering = choose("filter", window, batch, c, o)
     if lowering == MATMUL:
         return _over_rows(_dense_rows(x, window), g).reshape(shape)

@@ -238,7 +238,7 @@ def _host_options(spec: Spec, span: Span | None, jaxpr: Any) -> Options | None:
             f"LIBRARY_FUSION_TYPE_{kind}"
             for kind in (("REDUCE",) if machine.IS_ARM else ("REDUCE", "INDIVIDUAL_DOT"))
         )
-    if machine.has_avx512():
+    if machine.computes_with("avx512"):
         found["xla_cpu_prefer_vector_width"] = 512
     return found or None
 

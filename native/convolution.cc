@@ -1,0 +1,310 @@
+// Convolutions of images [n, h, w, c] with filters [kh, kw, c, o], and both their gradients.
+//
+// Nothing is copied into patches: a row of a window, kw * c numbers, lies in one piece, and so do
+// the numbers that a filter's row is multiplied with. Images that windows leave get their border as
+// they are read, some rows at a time.
+#include <algorithm>
+
+#include "kernels.h"
+#include "tile.h"
+
+namespace weft {
+namespace {
+
+constexpr long CACHED = 100'000;  // numbers of an image that a core should keep near
+
+struct Size {
+  long n, h, w, c;
+  long numbers() const { return n * h * w * c; }
+};
+
+// Windows that slide over images, and where their results go.
+struct Slide {
+  Size image;
+  long rows, columns, outputs;     // positions of windows, and results at each
+  long window_h, window_w;         // taps of a window
+  long stride_h, stride_w, dilation_h, dilation_w;
+  long first_h, first_w;           // where the first window begins, beyond the image if negative
+  long image_step, row_step, pixel_step;  // of the results
+  bool separate = false;           // one row of pixels that have nothing to do with each other
+
+  long sums() const { return window_h * window_w * image.c; }
+  long reach_h() const { return (window_h - 1) * dilation_h + 1; }
+  long reach_w() const { return (window_w - 1) * dilation_w + 1; }
+  // Columns of the image that a row of windows sees.
+  long width() const { return (columns - 1) * stride_w + reach_w(); }
+  // How many neighbouring windows may be computed at once, for each of them to have `beside`
+  // numbers that should stay near, and for every thread to get some.
+  long columns_at_once(long beside, long threads) const {
+    if (!separate) return columns;
+    return std::clamp(std::min(over(columns, 4 * threads), CACHED / beside), 1L, columns);
+  }
+};
+
+// `count` rows of an image from `first` on, each as wide as the windows see, zero beyond the image.
+class Rows {
+ public:
+  Rows(const Slide& slide, long most)
+      : slide_(slide), width_(slide.width()), whole_(slide.first_w == 0 && width_ == slide.image.w),
+        copy_(most * width_ * slide.image.c) {}
+
+  const float* of(const float* image, long first, long count) const {
+    const Size& size = slide_.image;
+    if (whole_ && first >= 0 && first + count <= size.h) return image + first * size.w * size.c;
+    const long left = std::min(std::max(0L, -slide_.first_w), width_);
+    const long right = std::max(left, std::min(width_, size.w - slide_.first_w));
+    float* to = copy_.get();
+    for (long y = first; y < first + count; ++y) {
+      const bool inside = y >= 0 && y < size.h;
+      const long from = inside ? left : width_, until = inside ? right : width_;
+      std::fill_n(to, from * size.c, 0.f);
+      std::copy_n(image + (y * size.w + slide_.first_w + from) * size.c, (until - from) * size.c,
+                  to + from * size.c);
+      std::fill_n(to + until * size.c, (width_ - until) * size.c, 0.f);
+      to += width_ * size.c;
+    }
+    return copy_.get();
+  }
+
+ private:
+  const Slide& slide_;
+  const long width_;
+  const bool whole_;
+  Scratch<float> copy_;
+};
+
+// Rows of a matrix side by side, as many columns as a tile takes, zeros beyond the last.
+void pack(const float* from, long rows, long columns, long step, float* to) {
+  for (long r = 0; r < rows; ++r, from += step, to += PANEL) {
+    std::copy_n(from, columns, to);
+    std::fill_n(to + columns, PANEL - columns, 0.f);
+  }
+}
+
+// As `pack`, of the transposed matrix.
+void pack_turned(const float* from, long rows, long columns, long step, float* to) {
+  for (long n = 0; n < PANEL; ++n) {
+    for (long r = 0; r < rows; ++r) to[r * PANEL + n] = n < columns ? from[n * step + r] : 0.f;
+  }
+}
+
+// y = x windows times filters in panels.
+void slide_over(const Call& call, const Slide& slide, const float* x, const float* panels,
+                float* y) {
+  const Size& image = slide.image;
+  const long count = over(slide.outputs, PANEL), sums = slide.sums(), width = slide.width();
+  const long threads = call.threads();
+  // Neighbouring rows share what they see; few enough that all of it stays near the core.
+  const long fitting = CACHED / (slide.stride_h * width * image.c);
+  long rows = std::clamp(std::min(over(image.n * slide.rows, 4 * threads), fitting), 1L, slide.rows);
+  long groups = 1;
+  if (slide.outputs * sums > image.numbers() && count >= threads) {
+    rows = slide.rows;  // reading the filters once matters more
+    groups = count;
+  }
+  const long columns = over(slide.columns_at_once(image.c, threads), ROWS) * ROWS;
+  const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
+  // What lies in one piece under a window.
+  const bool dense = slide.dilation_w == 1;
+  const long passes = dense ? 1 : slide.window_w;
+  const long inner = dense ? slide.window_w * image.c : image.c;
+  const Steps of_x{slide.stride_w * image.c, slide.dilation_h * width * image.c, 1};
+  const Steps of_w{0, slide.window_w * image.c * PANEL, PANEL};
+  call.parallel(image.n * chunks * groups, [&](long task) {
+    const long group = task % groups, n = task / groups / chunks;
+    const long chunk = task / groups % chunks;
+    const long from = chunk / across * rows, until = std::min(slide.rows, from + rows);
+    const long start = chunk % across * columns, end = std::min(slide.columns, start + columns);
+    const long seen = (until - from - 1) * slide.stride_h + slide.reach_h();
+    const long tiles = over(end - start, ROWS);
+    const Rows cut(slide, slide.separate ? 0 : seen);
+    const float* near = cut.of(x + n * image.h * image.w * image.c,
+                               from * slide.stride_h + slide.first_h, seen);
+    for (long p = group * count / groups; p < (group + 1) * count / groups; ++p) {
+      const float* panel = panels + p * sums * PANEL;
+      const int wide = std::min<long>(PANEL, slide.outputs - p * PANEL);
+      for (long row = from; row < until; ++row) {
+        for (long t = 0; t < tiles; ++t) {
+          const long left = start + t * (end - start) / tiles;
+          const long right = start + (t + 1) * (end - start) / tiles;
+          const Tile tile = tile_for(right - left, wide);
+          const float* a =
+              near + ((row - from) * slide.stride_h * width + left * slide.stride_w) * image.c;
+          float* to = y + n * slide.image_step + row * slide.row_step + left * slide.pixel_step +
+                      p * PANEL;
+          for (long k = 0; k < passes; ++k) {
+            tile(a + k * slide.dilation_w * image.c, of_x, panel + k * image.c * PANEL, of_w,
+                 {slide.window_h, inner}, to, slide.pixel_step, wide, k > 0);
+          }
+        }
+      }
+    }
+  });
+}
+
+// The sizes of a convolution as they come with a call.
+struct Sizes {
+  Size image, result;
+  long window_h, window_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
+
+  explicit Sizes(const int64_t* s)
+      : image{s[0], s[1], s[2], s[3]}, result{s[0], s[4], s[5], s[6]}, window_h(s[7]),
+        window_w(s[8]), stride_h(s[9]), stride_w(s[10]), dilation_h(s[11]), dilation_w(s[12]),
+        top(s[13]), left(s[14]) {}
+
+  Slide slide() const {
+    Slide made{image, result.h, result.w, result.c, window_h, window_w, stride_h, stride_w,
+               dilation_h, dilation_w, -top, -left,
+               result.h * result.w * result.c, result.w * result.c, result.c};
+    if (window_h * window_w * stride_h * stride_w == 1 && top == 0 && left == 0 &&
+        result.h == image.h && result.w == image.w) {
+      made.columns = image.n * image.h * image.w;
+      made.image = {1, 1, made.columns, image.c};
+      made.rows = 1;
+      made.separate = true;
+    }
+    return made;
+  }
+};
+
+// Along one axis: for the positions of an image that are `phase` beyond a multiple of the stride,
+// which taps reach them, and the first of those positions.
+struct Phase {
+  long tap, taps, first, positions, start;
+
+  Phase(long phase, long window, long stride, long dilation, long before, long length) {
+    tap = phase;
+    taps = stride == 1 ? window : std::max(0L, over(window - phase, stride));
+    // position = phase - before + stride * q, and q - i is the result whose tap i meets it
+    const long q = std::max(0L, over(before - phase, stride));
+    first = phase - before + stride * q;
+    positions = first < length ? over(length - first, stride) : 0;
+    start = q - (taps - 1) * dilation;
+  }
+};
+
+}  // namespace
+
+void convolve(const Call& call) {
+  const Sizes sizes(call.sizes());
+  const Slide slide = sizes.slide();
+  const long count = over(slide.outputs, PANEL), sums = slide.sums();
+  const Scratch<float> panels(count * sums * PANEL);
+  const float* w = call.in(1);
+  call.parallel(count, [&](long p) {
+    pack(w + p * PANEL, sums, std::min<long>(PANEL, slide.outputs - p * PANEL), slide.outputs,
+         panels.get() + p * sums * PANEL);
+  });
+  slide_over(call, slide, call.in(0), panels.get(), call.out(0));
+}
+
+// For every phase of the strides a convolution of the gradient with the taps that reach it.
+void convolve_input(const Call& call) {
+  const Sizes sizes(call.sizes());
+  const Size &image = sizes.image, &g = sizes.result;
+  const float *w = call.in(0), *gradient = call.in(1);
+  float* x = call.out(0);
+  const long count = over(image.c, PANEL);
+  const Scratch<float> panels(count * sizes.window_h * sizes.window_w * g.c * PANEL);
+  for (long phase_h = 0; phase_h < sizes.stride_h; ++phase_h) {
+    const Phase v(phase_h, sizes.window_h, sizes.stride_h, sizes.dilation_h, sizes.top, image.h);
+    for (long phase_w = 0; phase_w < sizes.stride_w; ++phase_w) {
+      const Phase u(phase_w, sizes.window_w, sizes.stride_w, sizes.dilation_w, sizes.left, image.w);
+      if (v.positions == 0 || u.positions == 0) continue;
+      float* first = x + (v.first * image.w + u.first) * image.c;
+      if (v.taps == 0 || u.taps == 0) {
+        for (long n = 0; n < image.n; ++n) {
+          for (long i = 0; i < v.positions; ++i) {
+            float* row = first + (n * image.h + i * sizes.stride_h) * image.w * image.c;
+            for (long j = 0; j < u.positions; ++j, row += sizes.stride_w * image.c) {
+              std::fill_n(row, image.c, 0.f);
+            }
+          }
+        }
+        continue;
+      }
+      const Slide slide{g, v.positions, u.positions, image.c, v.taps, u.taps, 1, 1,
+                        sizes.dilation_h, sizes.dilation_w, v.start, u.start,
+                        image.h * image.w * image.c, sizes.stride_h * image.w * image.c,
+                        sizes.stride_w * image.c};
+      call.parallel(count, [&](long p) {
+        float* to = panels.get() + p * slide.sums() * PANEL;
+        for (long i = v.taps - 1; i >= 0; --i) {
+          for (long j = u.taps - 1; j >= 0; --j, to += g.c * PANEL) {
+            const long tap = (v.tap + i * sizes.stride_h) * sizes.window_w + u.tap + j * sizes.stride_w;
+            pack_turned(w + (tap * image.c + p * PANEL) * g.c, g.c,
+                        std::min<long>(PANEL, image.c - p * PANEL), g.c, to);
+          }
+        }
+      });
+      slide_over(call, slide, gradient, panels.get(), first);
+    }
+  }
+}
+
+// Each thread adds up the products of its part of the images; then the parts are added.
+void convolve_filter(const Call& call) {
+  const Sizes sizes(call.sizes());
+  const Slide slide = sizes.slide();
+  const Size& image = slide.image;
+  const float *x = call.in(0), *gradient = call.in(1);
+  const long outputs = slide.outputs, count = over(outputs, PANEL), width = slide.width();
+  const long filters = slide.sums() * outputs;
+  // Work is cut the same way each time, so that sums are too.
+  const long fitting = CACHED / std::max(slide.stride_h * width * image.c, slide.columns * outputs);
+  const long columns = slide.columns_at_once(std::max(image.c, outputs), call.threads());
+  const long rows = std::clamp(fitting, 1L, slide.rows);
+  const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
+  const long pieces = image.n * chunks, parts = std::min(pieces, call.threads());
+  const Scratch<float> more((parts - 1) * filters);
+  const bool dense = slide.dilation_w == 1;
+  const long passes = dense ? 1 : slide.window_w;
+  const long inner = dense ? slide.window_w * image.c : image.c, tiles = over(inner, ROWS);
+  call.parallel(parts, [&](long part) {
+    float* total = part == 0 ? call.out(0) : more.get() + (part - 1) * filters;
+    std::fill_n(total, filters, 0.f);
+    const Rows cut(slide, slide.separate ? 0 : (rows - 1) * slide.stride_h + slide.reach_h());
+    const Scratch<float> panels(count * rows * columns * PANEL);
+    for (long piece = part * pieces / parts; piece < (part + 1) * pieces / parts; ++piece) {
+      const long n = piece / chunks, from = piece % chunks / across * rows;
+      const long left = piece % across * columns, right = std::min(slide.columns, left + columns);
+      const long many = std::min(slide.rows - from, rows), wide = right - left;
+      const float* seen = x + n * image.h * image.w * image.c;
+      seen = slide.separate ? seen + left * image.c
+                    : cut.of(seen, from * slide.stride_h + slide.first_h,
+                             (many - 1) * slide.stride_h + slide.reach_h());
+      const float* g = gradient + ((n * slide.rows + from) * slide.columns + left) * outputs;
+      for (long p = 0; p < count; ++p) {
+        pack(g + p * PANEL, many * wide, std::min<long>(PANEL, outputs - p * PANEL), outputs,
+             panels.get() + p * many * wide * PANEL);
+      }
+      const Steps of_x{1, slide.stride_h * width * image.c, slide.stride_w * image.c};
+      const Steps of_g{0, wide * PANEL, PANEL};
+      for (long tap = 0; tap < slide.window_h * passes; ++tap) {
+        const long i = tap / passes, j = tap % passes;
+        const float* under = seen + (i * slide.dilation_h * width + j * slide.dilation_w) * image.c;
+        for (long p = 0; p < count; ++p) {
+          const int columns_of_p = std::min<long>(PANEL, outputs - p * PANEL);
+          for (long t = 0; t < tiles; ++t) {
+            const long first = t * inner / tiles, last = (t + 1) * inner / tiles;
+            float* to = total + (tap * inner + first) * outputs + p * PANEL;
+            tile_for(last - first, columns_of_p)(
+                under + first, of_x, panels.get() + p * many * wide * PANEL, of_g, {many, wide}, to,
+                outputs, columns_of_p, true);
+          }
+        }
+      }
+    }
+  });
+  if (parts == 1) return;
+  const long slices = over(filters, 1 << 14);
+  call.parallel(slices, [&](long slice) {
+    const long from = slice * filters / slices, until = (slice + 1) * filters / slices;
+    for (long part = 1; part < parts; ++part) {
+      const float* other = more.get() + (part - 1) * filters;
+      for (long i = from; i < until; ++i) call.out(0)[i] += other[i];
+    }
+  });
+}
+
+}  // namespace weft

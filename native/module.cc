@@ -1,0 +1,42 @@
+// The Python module: a dict of the kernels' addresses, as jax.ffi takes them.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "kernels.h"
+
+#define JOINED(a, b) a##b
+#define INIT(name) JOINED(PyInit_, name)
+#define QUOTED(name) #name
+#define TEXT(name) QUOTED(name)
+
+namespace {
+
+struct Offer {
+  const char* name;
+  XLA_FFI_Handler* handler;
+};
+
+const Offer OFFERS[] = {
+    {"convolve", weft::handler<weft::convolve>},
+    {"convolve_input", weft::handler<weft::convolve_input>},
+    {"convolve_filter", weft::handler<weft::convolve_filter>},
+};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, TEXT(MODULE), "Kernels for XLA programs on CPUs.", -1,
+    nullptr, nullptr, nullptr, nullptr, nullptr,
+};
+
+}  // namespace
+
+PyMODINIT_FUNC INIT(MODULE)() {
+  PyObject* module = PyModule_Create(&definition);
+  PyObject* kernels = PyDict_New();
+  for (const Offer& offer : OFFERS) {
+    PyObject* address = PyCapsule_New(reinterpret_cast<void*>(offer.handler), nullptr, nullptr);
+    PyDict_SetItemString(kernels, offer.name, address);
+    Py_XDECREF(address);
+  }
+  PyModule_AddObject(module, "kernels", kernels);
+  return module;
+}

@@ -1,0 +1,72 @@
+"""Kernels in C++ (folder `native` of the sources) for what XLA computes slowly on CPUs.
+
+They are part of compiled programs, as calls of XLA's foreign functions. A kernel of weft's asks
+whether there is one, and has a way without: where no compiler was at hand when weft was installed,
+on other CPUs, and with WEFT_NATIVE=0.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import flags, machine
+from weft.ops.kit.target import target_platform
+
+Array = Any
+_lock = threading.Lock()
+
+
+def offers(kernel: str, *arrays: Array) -> bool:
+    """Whether a native kernel is there for the program being traced; it takes 32-bit floats."""
+    return (
+        bool(flags.NATIVE)
+        and target_platform() == "cpu"
+        and all(a.dtype == np.float32 for a in arrays)
+        and kernel in _offered()
+    )
+
+
+def call(kernel: str, shape: Sequence[int], *arrays: Array, sizes: Sequence[int]) -> Array:
+    """The result of a native kernel, of 32-bit floats; `sizes` are numbers that it expects."""
+    import jax
+
+    result = jax.ShapeDtypeStruct(tuple(shape), np.float32)
+    return jax.ffi.ffi_call(_target(kernel), result)(*arrays, sizes=np.array(sizes, np.int64))
+
+
+def _target(kernel: str) -> str:
+    return f"weft_{kernel}"
+
+
+def _offered() -> frozenset[str]:
+    with _lock:  # XLA takes no kernel twice
+        return _kernels()
+
+
+@functools.cache
+def _kernels() -> frozenset[str]:
+    """The kernels there are for this machine, which XLA knows from now on."""
+    kind = _kind()
+    if kind is None:
+        return frozenset()
+    import jax
+
+    try:
+        kernels = importlib.import_module(f"weft.ops.kit.native_{kind}").kernels
+        for name, address in kernels.items():
+            jax.ffi.register_ffi_target(_target(name), address, platform="cpu")
+    except Exception:  # not built, or for a jaxlib whose interface is another one
+        return frozenset()
+    return frozenset(kernels)
+
+
+def _kind() -> str | None:
+    if machine.IS_ARM:
+        return "arm"
+    return next((kind for kind in ("avx512", "avx2") if machine.computes_with(kind)), None)
