@@ -23,7 +23,7 @@ _lock = threading.Lock()
 
 
 def offers(kernel: str, *arrays: Array) -> bool:
-    """Whether a native kernel is there for the program being traced; it takes 32-bit floats."""
+    """Whether the kernel is there for the program being traced, and these are 32-bit floats."""
     return (
         bool(flags.NATIVE)
         and target_platform() == "cpu"
@@ -32,11 +32,17 @@ def offers(kernel: str, *arrays: Array) -> bool:
     )
 
 
-def call(kernel: str, shape: Sequence[int], *arrays: Array, sizes: Sequence[int]) -> Array:
-    """The result of a native kernel, of 32-bit floats; `sizes` are numbers that it expects."""
+def call(
+    kernel: str,
+    shape: Sequence[int],
+    *arrays: Array,
+    sizes: Sequence[int],
+    dtype: Any = np.float32,
+) -> Array:
+    """The result of a native kernel; `sizes` are numbers that it expects."""
     import jax
 
-    result = jax.ShapeDtypeStruct(tuple(shape), np.float32)
+    result = jax.ShapeDtypeStruct(tuple(shape), dtype)
     return jax.ffi.ffi_call(_target(kernel), result)(*arrays, sizes=np.array(sizes, np.int64))
 
 
