@@ -73,21 +73,6 @@ class Rows {
   Scratch<float> copy_;
 };
 
-// Rows of a matrix side by side, as many columns as a tile takes, zeros beyond the last.
-void pack(const float* from, long rows, long columns, long step, float* to) {
-  for (long r = 0; r < rows; ++r, from += step, to += PANEL) {
-    std::copy_n(from, columns, to);
-    std::fill_n(to + columns, PANEL - columns, 0.f);
-  }
-}
-
-// As `pack`, of the transposed matrix.
-void pack_turned(const float* from, long rows, long columns, long step, float* to) {
-  for (long n = 0; n < PANEL; ++n) {
-    for (long r = 0; r < rows; ++r) to[r * PANEL + n] = n < columns ? from[n * step + r] : 0.f;
-  }
-}
-
 // y = x windows times filters in panels.
 void slide_over(const Call& call, const Slide& slide, const float* x, const float* panels,
                 float* y) {

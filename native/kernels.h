@@ -10,4 +10,7 @@ void convolve(const Call&);
 void convolve_input(const Call&);
 void convolve_filter(const Call&);
 
+// product.cc
+void multiply(const Call&);
+
 }  // namespace weft

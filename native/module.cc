@@ -20,6 +20,7 @@ const Offer OFFERS[] = {
     {"convolve", weft::handler<weft::convolve>},
     {"convolve_input", weft::handler<weft::convolve_input>},
     {"convolve_filter", weft::handler<weft::convolve_filter>},
+    {"multiply", weft::handler<weft::multiply>},
 };
 
 PyModuleDef definition = {

@@ -1,6 +1,7 @@
 // Sums of products in registers: the one inner loop of convolutions and products of matrices.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -23,6 +24,63 @@ typedef float Unaligned __attribute__((vector_size(4 * WIDTH), aligned(4), may_a
 inline Vector load(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
 inline void store(float* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
 inline Vector all(float value) { return value - Vector{}; }
+
+typedef int Places __attribute__((vector_size(4 * WIDTH)));
+
+// Where the elements of two vectors go that take turns: those of their first or second halves.
+template <int... I>
+constexpr Places turns(int first, std::integer_sequence<int, I...>) {
+  return Places{(first + I / 2 + I % 2 * WIDTH)...};
+}
+
+// Columns of a square become its rows: to[i] gets from[0][i], from[1][i], ...
+inline void transpose(const float* from, long from_row, float* to, long to_row) {
+  constexpr auto each = std::make_integer_sequence<int, WIDTH>{};
+  constexpr Places low = turns(0, each), high = turns(WIDTH / 2, each);
+  Vector rows[WIDTH], mixed[WIDTH];
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; ++i) rows[i] = load(from + i * from_row);
+#pragma GCC unroll 4
+  for (int done = 1; done < WIDTH; done *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < WIDTH / 2; ++i) {
+      mixed[2 * i] = __builtin_shuffle(rows[i], rows[i + WIDTH / 2], low);
+      mixed[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + WIDTH / 2], high);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < WIDTH; ++i) rows[i] = mixed[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; ++i) store(to + i * to_row, rows[i]);
+}
+
+// The rows of a matrix as a panel: as many columns as a tile takes, zeros beyond the last.
+inline void pack(const float* from, long rows, long columns, long step, float* to) {
+  for (long r = 0; r < rows; ++r, from += step, to += PANEL) {
+    if (columns == PANEL) {
+      store(to, load(from));
+      store(to + WIDTH, load(from + WIDTH));
+    } else {
+      std::copy_n(from, columns, to);
+      std::fill_n(to + columns, PANEL - columns, 0.f);
+    }
+  }
+}
+
+// As `pack`, of the transposed matrix: `step` is between its columns.
+inline void pack_turned(const float* from, long rows, long columns, long step, float* to) {
+  const long square = rows / WIDTH * WIDTH, whole = columns / WIDTH * WIDTH;
+  for (long n = 0; n < whole; n += WIDTH) {
+    for (long r = 0; r < square; r += WIDTH) {
+      transpose(from + n * step + r, step, to + r * PANEL + n, PANEL);
+    }
+  }
+  for (long n = 0; n < PANEL; ++n) {
+    for (long r = n < whole ? square : 0; r < rows; ++r) {
+      to[r * PANEL + n] = n < columns ? from[n * step + r] : 0.f;
+    }
+  }
+}
 
 // How far apart the factors of a tile lie: those of neighbouring rows, and along the two indices
 // that are summed over.

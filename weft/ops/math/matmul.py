@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.traits import costs
 from weft.ops.array.array import expand_dims, rank, reshape, shape, squeeze, transpose
+from weft.ops.kit import native
 from weft.ops.kit.declare import cast_to, conj, public
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
@@ -57,6 +59,28 @@ def _(xp: Any, a: Array, b: Array) -> Array:
     return np.matmul(a, b)
 
 
+# Products that our own kernel computes in less time than XLA: of some rows and a matrix that is not
+# large beside them (runtime/xla/few_rows.py has the others), and of many matrices of these sizes.
+_SOME_ROWS, _SMALLEST, _EACH = range(8, 65), 32, 2**16
+_MANY = range(64, 257)
+
+
+def _native(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array | None:
+    """The product of two matrices, or of two batches of them, by our own kernel if it is faster."""
+    batch = a.shape[:-2]
+    rows, sums = a.shape[:-3:-1] if turned_a else a.shape[-2:]
+    columns = b.shape[-2 if turned_b else -1]
+    if batch:
+        suits = batch == b.shape[:-2] and all(n in _MANY for n in (rows, sums, columns))
+    else:
+        is_small = min(sums, columns) >= _SMALLEST and sums * columns < rows * _EACH
+        suits = b.ndim == 2 and rows in _SOME_ROWS and is_small
+    if not suits or math.prod(batch) == 0 or not native.offers("multiply", a, b):
+        return None
+    sizes = (math.prod(batch), rows, sums, columns, turned_a, turned_b)
+    return native.call("multiply", (*batch, rows, columns), a, b, sizes=sizes)
+
+
 # ---- two matrices -----------------------------------------------------------------------------
 
 
@@ -95,7 +119,9 @@ def _oriented(xp: Any, a: Array, b: Array, transpose_a: bool, transpose_b: bool)
     traits=costs(_matmul_flops),
 )
 def mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
-    return _product(xp, *_oriented(xp, a, b, transpose_a, transpose_b))
+    left, right = _oriented(xp, a, b, transpose_a, transpose_b)
+    found = _native(a, b, transpose_a, transpose_b)
+    return _product(xp, left, right) if found is None else found
 
 
 @mat_mul.numpy
@@ -217,7 +243,8 @@ def _batch_matmul(name: str, combine: Callable[[s.Dims, s.Dims], s.Dims]) -> OpD
             raise invalid(
                 f"In[0] and In[1] must have compatible batch dimensions: {shapes}"
             ) from None
-        return _product(xp, left, right)
+        found = None if xp is np else _native(x, y, adj_x, adj_y)
+        return _product(xp, left, right) if found is None else found
 
     return product
 
