@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "kernels.h"
-#include "tile.h"
+#include "product.h"
 
 namespace weft {
 namespace {
@@ -72,6 +72,56 @@ class Rows {
   const bool whole_;
   Scratch<float> copy_;
 };
+
+// What lies under the windows as a matrix: a row for each window, a column for each of its numbers.
+class Patches {
+ public:
+  Patches(const Slide& slide, const float* image) : slide_(slide), image_(image) {}
+
+  void copy(Left& to) const {
+    const Part& part = to.part();
+    for (long r = 0; r < part.rows; ++r) {
+      copy_row(part.row + r, part.column, part.columns, to.row(r));
+    }
+  }
+
+  // As `copy`, of the transposed matrix.
+  void copy_turned(Left& to) const {
+    const Part& part = to.part();
+    const Scratch<float> patch(part.rows);
+    for (long k = 0; k < part.columns; ++k) {
+      copy_row(part.column + k, part.row, part.rows, patch.get());
+      to.put_column(k, patch.get());
+    }
+  }
+
+ private:
+  // Some numbers of a row, in pieces, each of neighbouring channels under one tap.
+  void copy_row(long r, long first, long length, float* to) const {
+    const Size& size = slide_.image;
+    const long x = r % slide_.columns, y = r / slide_.columns % slide_.rows;
+    const float* image = image_ + r / slide_.columns / slide_.rows * size.h * size.w * size.c;
+    for (long k = first, count; k < first + length; k += count, to += count) {
+      const long tap = k / size.c, channel = k % size.c;
+      count = std::min(size.c - channel, first + length - k);
+      const long v = y * slide_.stride_h + slide_.first_h + tap / slide_.window_w * slide_.dilation_h;
+      const long u = x * slide_.stride_w + slide_.first_w + tap % slide_.window_w * slide_.dilation_w;
+      if (v >= 0 && v < size.h && u >= 0 && u < size.w) {
+        std::copy_n(image + (v * size.w + u) * size.c + channel, count, to);
+      } else {
+        std::fill_n(to, count, 0.f);
+      }
+    }
+  }
+
+  const Slide& slide_;
+  const float* image_;
+};
+
+// Whether there are more filters than images: then those are best read once, and patches copied.
+bool has_many_filters(const Slide& slide) {
+  return slide.sums() * slide.outputs > slide.image.numbers();
+}
 
 // y = x windows times filters in panels.
 void slide_over(const Call& call, const Slide& slide, const float* x, const float* panels,
@@ -174,13 +224,22 @@ void convolve(const Call& call) {
   const Sizes sizes(call.sizes());
   const Slide slide = sizes.slide();
   const long count = over(slide.outputs, PANEL), sums = slide.sums();
+  const float *x = call.in(0), *w = call.in(1);
+  if (has_many_filters(slide)) {
+    const Patches patches(slide, x);
+    multiply(
+        call, 1, slide.image.n * slide.rows * slide.columns, sums, slide.outputs,
+        [&](long, Left& to) { patches.copy(to); },
+        [&](long, const Part& part, float* to) { panels_of({w, slide.outputs, 1}, part, to); },
+        call.out(0));
+    return;
+  }
   const Scratch<float> panels(count * sums * PANEL);
-  const float* w = call.in(1);
   call.parallel(count, [&](long p) {
     pack(w + p * PANEL, sums, std::min<long>(PANEL, slide.outputs - p * PANEL), slide.outputs,
          panels.get() + p * sums * PANEL);
   });
-  slide_over(call, slide, call.in(0), panels.get(), call.out(0));
+  slide_over(call, slide, x, panels.get(), call.out(0));
 }
 
 // For every phase of the strides a convolution of the gradient with the taps that reach it.
@@ -189,8 +248,33 @@ void convolve_input(const Call& call) {
   const Size &image = sizes.image, &g = sizes.result;
   const float *w = call.in(0), *gradient = call.in(1);
   float* x = call.out(0);
-  const long count = over(image.c, PANEL);
-  const Scratch<float> panels(count * sizes.window_h * sizes.window_w * g.c * PANEL);
+  const long count = over(image.c, PANEL), taps = sizes.window_h * sizes.window_w;
+  if (sizes.stride_h * sizes.stride_w == 1 && taps * g.c * image.c > g.numbers()) {
+    const Phase v(0, sizes.window_h, 1, sizes.dilation_h, sizes.top, image.h);
+    const Phase u(0, sizes.window_w, 1, sizes.dilation_w, sizes.left, image.w);
+    const Slide slide{g, image.h, image.w, image.c, sizes.window_h, sizes.window_w, 1, 1,
+                      sizes.dilation_h, sizes.dilation_w, v.start, u.start, 0, 0, 0};
+    const Patches patches(slide, gradient);
+    multiply(
+        call, 1, image.n * image.h * image.w, slide.sums(), image.c,
+        [&](long, Left& to) { patches.copy(to); },
+        [&](long, const Part& part, float* to) {
+          for (long p = 0; p < part.columns; p += PANEL) {
+            float* panel = to + p * part.rows;
+            for (long k = part.row; k < part.row + part.rows;) {
+              const long tap = taps - 1 - k / g.c, output = k % g.c;
+              const long some = std::min(g.c - output, part.row + part.rows - k);
+              pack_turned(w + (tap * image.c + part.column + p) * g.c + output, some,
+                          std::min<long>(PANEL, part.columns - p), g.c, panel);
+              panel += some * PANEL;
+              k += some;
+            }
+          }
+        },
+        x);
+    return;
+  }
+  const Scratch<float> panels(count * taps * g.c * PANEL);
   for (long phase_h = 0; phase_h < sizes.stride_h; ++phase_h) {
     const Phase v(phase_h, sizes.window_h, sizes.stride_h, sizes.dilation_h, sizes.top, image.h);
     for (long phase_w = 0; phase_w < sizes.stride_w; ++phase_w) {
@@ -235,6 +319,15 @@ void convolve_filter(const Call& call) {
   const float *x = call.in(0), *gradient = call.in(1);
   const long outputs = slide.outputs, count = over(outputs, PANEL), width = slide.width();
   const long filters = slide.sums() * outputs;
+  if (has_many_filters(slide)) {
+    const Patches patches(slide, x);
+    multiply(
+        call, 1, slide.sums(), image.n * slide.rows * slide.columns, outputs,
+        [&](long, Left& to) { patches.copy_turned(to); },
+        [&](long, const Part& part, float* to) { panels_of({gradient, outputs, 1}, part, to); },
+        call.out(0));
+    return;
+  }
   // Work is cut the same way each time, so that sums are too.
   const long fitting = CACHED / std::max(slide.stride_h * width * image.c, slide.columns * outputs);
   const long columns = slide.columns_at_once(std::max(image.c, outputs), call.threads());

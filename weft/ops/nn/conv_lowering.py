@@ -146,17 +146,24 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
     They take up to two axes, each with strides or with gaps.
     """
     batch, c, o = sizes
-    taps = math.prod(window.size)
+    taps, positions = math.prod(window.size), batch * math.prod(window.output)
     steps = zip(window.stride, window.dilation, strict=True)
     return (
         len(window.size) <= 2
         and all(1 in pair for pair in steps)
         and (c if kernel == "convolve_input" else o) >= FEWEST[kernel]
-        and batch * math.prod(window.output) * taps * c * o >= TINY
+        and positions * taps * c * o >= TINY
         and taps * max(c, COLUMNS) * max(o, COLUMNS) <= MOST_FILTERS
         and not _covers_all(window)
+        and not (taps * c > positions and _suits_xla(kernel, window, batch))
         and native.offers(kernel, a, b)
     )
+
+
+def _suits_xla(kernel: str, window: Window, batch: int) -> bool:
+    """Whether XLA is the faster one where there are more filters than positions."""
+    strided_back = kernel == "convolve_input" and max(window.stride) > 1
+    return strided_back or (kernel == "convolve_filter" and batch >= FEW_IMAGES)
 
 
 def _native(kernel: str, shape: Ints, window: Window, sizes: Ints, a: Array, b: Array) -> Array:

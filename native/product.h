@@ -1,0 +1,138 @@
+// Products of matrices whose factors are copied part by part, from wherever they are.
+#pragma once
+
+#include <algorithm>
+
+#include "call.h"
+#include "tile.h"
+
+namespace weft {
+
+constexpr long DEPTH = 256;    // products that are summed before the next part is copied
+constexpr long TALLEST = 336;  // rows of a part, whose copy stays near the core
+constexpr long WIDEST = 512;   // columns of a part
+constexpr long AHEAD = 4;      // rows that are fetched before they are copied
+
+// A matrix in memory: how far apart its rows and columns are.
+struct Matrix {
+  const float* at;
+  long row, column;
+};
+
+// Some rows and columns of a matrix.
+struct Part {
+  long row, rows, column, columns;
+};
+
+// A copy of a part of the left factor, which is read a tile at a time.
+class Left {
+ public:
+  Left(long most_rows, long most_sums) : copy_(most_rows * step(most_sums)) {}
+
+  void resize(const Part& part) {
+    part_ = part;
+    tiles_ = over(part.rows, ROWS);
+  }
+  const Part& part() const { return part_; }
+
+  // The rows of the part as they are, each with a step that spreads them over a cache.
+  float* row(long r) {
+    by_rows_ = true;
+    return copy_.get() + r * step(part_.columns);
+  }
+
+  // A column of the part: what the rows of a tile need at once lies together.
+  void put_column(long k, const float* from) {
+    by_rows_ = false;
+    for (long t = 0; t < tiles_; ++t) {
+      const long begin = first(t), count = first(t + 1) - begin;
+      std::copy_n(from + begin, count, copy_.get() + begin * part_.columns + k * count);
+    }
+  }
+
+  long tiles() const { return tiles_; }
+  long first(long t) const { return t * part_.rows / tiles_; }
+  const float* tile(long t) const {
+    return copy_.get() + first(t) * (by_rows_ ? step(part_.columns) : part_.columns);
+  }
+  Steps steps(long t) const {
+    if (by_rows_) return {step(part_.columns), 0, 1};
+    return {1, 0, first(t + 1) - first(t)};
+  }
+
+ private:
+  static long step(long length) { return over(length, 16) * 16 + 16; }
+
+  const Scratch<float> copy_;
+  Part part_{};
+  long tiles_ = 0;
+  bool by_rows_ = true;
+};
+
+// c = a b, as parts of it that threads share. `left(n, to)` copies a part of matrix n of the batch;
+// `right(n, part, to)` copies one as panels.
+template <class CopyLeft, class CopyRight>
+void multiply(const Call& call, long batch, long rows, long sums, long columns,
+              const CopyLeft& left, const CopyRight& right, float* c) {
+  const long down = over(rows, TALLEST), enough = 2 * call.threads();
+  const long wanted = std::max(over(columns, WIDEST), over(enough, batch * down));
+  const long across = std::min(over(columns, PANEL), batch * down < enough ? wanted : over(columns, WIDEST));
+  const long tall = over(over(rows, down), ROWS) * ROWS;
+  const long wide = over(over(columns, across), PANEL) * PANEL;
+  const long deepest = std::min(sums, DEPTH);
+  call.parallel(batch * down * across, [&](long task) {
+    const long n = task / (down * across);
+    const long top = task / across % down * tall, first = task % across * wide;
+    const long height = std::min(tall, rows - top), width = std::min(wide, columns - first);
+    if (height <= 0 || width <= 0) return;
+    Left a(height, deepest);
+    const Scratch<float> b(over(width, PANEL) * PANEL * deepest);
+    for (long from = 0; from < sums; from += DEPTH) {
+      const long depth = std::min(DEPTH, sums - from);
+      a.resize({top, height, from, depth});
+      left(n, a);
+      right(n, Part{from, depth, first, width}, b.get());
+      for (long t = 0; t < a.tiles(); ++t) {
+        const long count = a.first(t + 1) - a.first(t);
+        float* to = c + (n * rows + top + a.first(t)) * columns + first;
+        for (long p = 0; p < width; p += PANEL) {
+          const long some = std::min<long>(PANEL, width - p);
+          tile_for(count, some)(a.tile(t), a.steps(t), b.get() + p * depth, {0, 0, PANEL},
+                                {1, depth}, to + p, columns, some, from > 0);
+        }
+      }
+    }
+  });
+}
+
+// Copies a part of a matrix, row by row or column by column, whichever lie in one piece.
+inline void copy(const Matrix& a, Left& to) {
+  const Part& part = to.part();
+  const float* from = a.at + part.row * a.row + part.column * a.column;
+  if (a.column == 1) {
+    for (long r = 0; r < part.rows; ++r) std::copy_n(from + r * a.row, part.columns, to.row(r));
+  } else {
+    for (long k = 0; k < part.columns; ++k) to.put_column(k, from + k * a.column);
+  }
+}
+
+// A copy of a part as panels.
+inline void panels_of(const Matrix& b, const Part& part, float* to) {
+  const float* from = b.at + part.row * b.row + part.column * b.column;
+  const long whole = b.column == 1 ? part.columns / PANEL * PANEL : 0;
+  for (long r = 0; r < part.rows; ++r) {  // a row at a time, as it lies in memory
+    const float* row = from + r * b.row;
+    for (long p = 0; p < whole; p += PANEL) {
+      pack(row + p, 1, PANEL, 0, to + p * part.rows + r * PANEL);
+      __builtin_prefetch(row + p + AHEAD * b.row);
+      __builtin_prefetch(row + p + AHEAD * b.row + PANEL / 2);
+    }
+  }
+  for (long p = whole; p < part.columns; p += PANEL) {
+    (b.column == 1 ? pack : pack_turned)(from + p * b.column, part.rows,
+                                         std::min<long>(PANEL, part.columns - p),
+                                         std::max(b.row, b.column), to + p * part.rows);
+  }
+}
+
+}  // namespace weft
