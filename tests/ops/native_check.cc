@@ -1,0 +1,138 @@
+// Runs the kernels on random sizes beside plain loops, as XLA would call them, without XLA: built
+// with sanitizers, it finds what they read, write or share that they should not.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "kernels.h"
+
+namespace {
+
+using weft::Kernel;
+using Numbers = std::vector<float>;
+using Sizes = std::vector<int64_t>;
+
+std::mt19937 source;
+std::vector<std::thread> helpers;
+int wrong = 0;
+
+long between(long least, long most) { return least + source() % (most - least + 1); }
+
+Numbers numbers(long count) {
+  std::normal_distribution<float> normal;
+  Numbers made(count);
+  for (float& each : made) each = normal(source);
+  return made;
+}
+
+XLA_FFI_Error* count_threads(XLA_FFI_ThreadPool_NumThreads_Args* args) {
+  *args->num_threads = 3;
+  return nullptr;
+}
+
+XLA_FFI_Error* start_thread(XLA_FFI_ThreadPool_Schedule_Args* args) {
+  helpers.emplace_back(args->task, args->data);
+  return nullptr;
+}
+
+// Calls a kernel of two arrays.
+template <Kernel kernel>
+void call(const Numbers& a, const Numbers& b, Numbers& c, Sizes sizes) {
+  XLA_FFI_Api api{};
+  api.XLA_FFI_ThreadPool_NumThreads = count_threads;
+  api.XLA_FFI_ThreadPool_Schedule = start_thread;
+  XLA_FFI_Buffer left{}, right{}, result{};
+  left.data = const_cast<float*>(a.data());
+  right.data = const_cast<float*>(b.data());
+  result.data = c.data();
+  XLA_FFI_Array array{XLA_FFI_DataType_S64, sizes.size(), sizes.data()};
+  void *args[] = {&left, &right}, *rets[] = {&result}, *attrs[] = {&array};
+  XLA_FFI_CallFrame frame{};
+  frame.api = &api;
+  frame.stage = XLA_FFI_ExecutionStage_EXECUTE;
+  frame.args.args = args;
+  frame.rets.rets = rets;
+  frame.attrs.attrs = attrs;
+  if (weft::handler<kernel>(&frame) != nullptr) ++wrong;
+  for (std::thread& helper : helpers) helper.join();
+  helpers.clear();
+}
+
+void compare(const char* name, const Numbers& found, const std::vector<double>& wanted) {
+  double error = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    error = std::max(error, std::abs(found[i] - wanted[i]));
+  }
+  if (error < 1e-3) return;
+  ++wrong;
+  std::printf("%s: off by %g\n", name, error);
+}
+
+void convolutions() {
+  const long n = between(1, 3), h = between(1, 14), w = between(1, 20), c = between(1, 40);
+  const long o = between(1, 80), kh = between(1, 4), kw = between(1, 4);
+  const long sh = between(1, 3), sw = between(1, 3);
+  const long dh = sh == 1 ? between(1, 2) : 1, dw = sw == 1 ? between(1, 2) : 1;
+  const long rows = (h + sh - 1) / sh, columns = (w + sw - 1) / sw;
+  const long top = std::max(0L, (rows - 1) * sh + (kh - 1) * dh + 1 - h) / 2;
+  const long left = std::max(0L, (columns - 1) * sw + (kw - 1) * dw + 1 - w) / 2;
+  const Numbers x = numbers(n * h * w * c), f = numbers(kh * kw * c * o);
+  const Numbers g = numbers(n * rows * columns * o);
+  std::vector<double> y(g.size()), of_x(x.size()), of_f(f.size());
+  for (long at = 0; at < n * rows * columns * kh * kw; ++at) {
+    const long j = at % kw, i = at / kw % kh, position = at / kw / kh;
+    const long v = position / columns % rows * sh + i * dh - top;
+    const long u = position % columns * sw + j * dw - left;
+    if (v < 0 || v >= h || u < 0 || u >= w) continue;
+    const long pixel = (position / columns / rows * h + v) * w + u;
+    for (long channel = 0; channel < c; ++channel) {
+      for (long out = 0; out < o; ++out) {
+        const long from = pixel * c + channel, tap = ((i * kw + j) * c + channel) * o + out;
+        const long to = position * o + out;
+        y[to] += x[from] * f[tap];
+        of_x[from] += g[to] * f[tap];
+        of_f[tap] += x[from] * g[to];
+      }
+    }
+  }
+  const Sizes sizes{n, h, w, c, rows, columns, o, kh, kw, sh, sw, dh, dw, top, left};
+  Numbers found(g.size()), found_x(x.size()), found_f(f.size());
+  call<weft::convolve>(x, f, found, sizes);
+  compare("convolve", found, y);
+  call<weft::convolve_input>(f, g, found_x, sizes);
+  compare("convolve_input", found_x, of_x);
+  call<weft::convolve_filter>(x, g, found_f, sizes);
+  compare("convolve_filter", found_f, of_f);
+}
+
+void products() {
+  const long batch = between(1, 3), rows = between(1, 60), sums = between(1, 300);
+  const long columns = between(1, 90), turned_a = between(0, 1), turned_b = between(0, 1);
+  const Numbers a = numbers(batch * rows * sums), b = numbers(batch * sums * columns);
+  Numbers found(batch * rows * columns);
+  call<weft::multiply>(a, b, found, {batch, rows, sums, columns, turned_a, turned_b});
+  std::vector<double> wanted(found.size());
+  for (long at = 0; at < batch * rows * columns; ++at) {
+    const long n = at / columns / rows, r = at / columns % rows, q = at % columns;
+    for (long k = 0; k < sums; ++k) {
+      const long i = turned_a ? k * rows + r : r * sums + k;
+      const long j = turned_b ? q * sums + k : k * columns + q;
+      wanted[at] += double(a[n * rows * sums + i]) * b[n * sums * columns + j];
+    }
+  }
+  compare("multiply", found, wanted);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  source.seed(std::atol(arguments[1]));
+  for (int i = 0; i < 30; ++i) {
+    convolutions();
+    products();
+  }
+  return wrong;
+}
