@@ -10,4 +10,10 @@ void convolve(const Call&);
 void convolve_input(const Call&);
 void convolve_filter(const Call&);
 
+// pooling.cc
+void max_pool(const Call&);
+void max_pool_gradient(const Call&);
+void average_pool(const Call&);
+void average_pool_gradient(const Call&);
+
 }  // namespace weft

@@ -20,6 +20,10 @@ const Offer OFFERS[] = {
     {"convolve", weft::handler<weft::convolve>},
     {"convolve_input", weft::handler<weft::convolve_input>},
     {"convolve_filter", weft::handler<weft::convolve_filter>},
+    {"max_pool", weft::handler<weft::max_pool>},
+    {"max_pool_gradient", weft::handler<weft::max_pool_gradient>},
+    {"average_pool", weft::handler<weft::average_pool>},
+    {"average_pool_gradient", weft::handler<weft::average_pool_gradient>},
 };
 
 PyModuleDef definition = {

@@ -22,7 +22,7 @@ from weft.core import machine
 from weft.ops.kit import native
 from weft.ops.kit.target import target_platform
 from weft.ops.nn import winograd
-from weft.ops.nn.windows import Ints, Window, fit, spread, taps
+from weft.ops.nn.windows import Ints, Window, fit, native_sizes, spread, taps
 
 Array = Any
 
@@ -161,19 +161,7 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
 
 def _native(kernel: str, shape: Ints, window: Window, sizes: Ints, a: Array, b: Array) -> Array:
     """What the kernel makes of two arrays."""
-    batch, c, o = sizes
-    missing = 2 - len(window.size)
-
-    def two(values: Ints, absent: int = 1) -> Ints:
-        return (absent,) * missing + values
-
-    return native.call(
-        kernel, shape, a, b,
-        sizes=(
-            batch, *two(window.input), c, *two(window.output), o, *two(window.size),
-            *two(window.stride), *two(window.dilation), *two(window.before, 0),
-        ),
-    )  # fmt: skip
+    return native.call(kernel, shape, a, b, sizes=native_sizes(window, *sizes))
 
 
 # ---- the CPU's choices ------------------------------------------------------------------------
