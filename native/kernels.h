@@ -16,4 +16,9 @@ void max_pool_gradient(const Call&);
 void average_pool(const Call&);
 void average_pool_gradient(const Call&);
 
+// depthwise.cc
+void depthwise(const Call&);
+void depthwise_input(const Call&);
+void depthwise_filter(const Call&);
+
 }  // namespace weft

@@ -24,6 +24,9 @@ const Offer OFFERS[] = {
     {"max_pool_gradient", weft::handler<weft::max_pool_gradient>},
     {"average_pool", weft::handler<weft::average_pool>},
     {"average_pool_gradient", weft::handler<weft::average_pool_gradient>},
+    {"depthwise", weft::handler<weft::depthwise>},
+    {"depthwise_input", weft::handler<weft::depthwise_input>},
+    {"depthwise_filter", weft::handler<weft::depthwise_filter>},
 };
 
 PyModuleDef definition = {

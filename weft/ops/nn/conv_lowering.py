@@ -405,6 +405,24 @@ def _depth_filters(w: Array, groups: int) -> Array:
     return w.reshape(*w.shape[:-2], groups, -1)
 
 
+TOGETHER = 16  # channels that our kernels compute at once
+LEAST = 2**13  # multiplications up to which a call of them does not pay
+
+
+def _is_native_depthwise(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
+    """Whether one of our kernels is there for it; `sizes` are batch, c and c * m."""
+    batch, _, o = sizes
+    steps = zip(window.stride, window.dilation, strict=True)
+    return (
+        len(window.size) <= 2
+        and all(1 in pair for pair in steps)
+        and all(window.input)
+        and o >= TOGETHER
+        and batch * math.prod(window.output) * math.prod(window.size) * o >= LEAST
+        and native.offers(kernel, a, b)
+    )
+
+
 FEW = 2**18  # multiplications up to which XLA's depthwise convolution is good enough on the CPU
 
 
@@ -415,6 +433,13 @@ def _few(window: Window, batch: int, channels: int) -> bool:
 def depthwise(x: Array, w: Array, window: Window) -> Array:
     """Every channel with its own m filters, w [*window, c, m]; results are [.., c * m]."""
     c, m = w.shape[-2:]
+
+    def compute(x: Array, w: Array) -> Array:
+        sizes = x.shape[0], c, c * m
+        if _is_native_depthwise("depthwise", window, sizes, x, w):
+            shape = (x.shape[0], *window.output, c * m)
+            return _native("depthwise", shape, window, sizes, x, w)
+        return (by_xla if _few(window, x.shape[0], c * m) else by_taps)(x, w)
 
     def by_xla(x: Array, w: Array) -> Array:
         return _xla(x, w.reshape(*window.size, 1, c * m), window)
@@ -427,7 +452,7 @@ def depthwise(x: Array, w: Array, window: Window) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(x, w)
-    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
+    return _in_single(compute, x, w)
 
 
 # Beyond so many, taps are not all written out: compiling them would take seconds.
@@ -468,6 +493,13 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
     """The gradient of `depthwise` for x."""
     c, m = w.shape[-2:]
 
+    def compute(w: Array, g: Array) -> Array:
+        sizes = g.shape[0], c, c * m
+        if _is_native_depthwise("depthwise_input", window, sizes, w, g):
+            shape = (g.shape[0], *window.input, c)
+            return _native("depthwise_input", shape, window, sizes, w, g)
+        return (by_xla if _few(window, g.shape[0], c * m) else by_taps)(w, g)
+
     def by_xla(w: Array, g: Array) -> Array:
         whole = w.reshape(*window.size, 1, c * m)
         shape = (g.shape[0], *window.input, c)
@@ -484,12 +516,18 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(w, g)
-    return _in_single(by_xla if _few(window, g.shape[0], c * m) else by_taps, w, g)
+    return _in_single(compute, w, g)
 
 
 def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     """The gradient of `depthwise` for w of `shape`."""
     c, m = shape[-2:]
+
+    def compute(x: Array, g: Array) -> Array:
+        sizes = x.shape[0], c, c * m
+        if _is_native_depthwise("depthwise_filter", window, sizes, x, g):
+            return _native("depthwise_filter", shape, window, sizes, x, g)
+        return (by_xla if _few(window, x.shape[0], c * m) else by_taps)(x, g)
 
     def by_xla(x: Array, g: Array) -> Array:
         whole = (*window.size, 1, c * m)
@@ -510,7 +548,7 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(x, g)
-    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)
+    return _in_single(compute, x, g)
 
 
 def _depthwise_filter_by_rows(x: Array, g: Array, window: Window, m: int) -> Array:
