@@ -13,4 +13,15 @@ void convolve_filter(const Call&);
 // product.cc
 void multiply(const Call&);
 
+// pooling.cc
+void max_pool(const Call&);
+void max_pool_gradient(const Call&);
+void average_pool(const Call&);
+void average_pool_gradient(const Call&);
+
+// depthwise.cc
+void depthwise(const Call&);
+void depthwise_input(const Call&);
+void depthwise_filter(const Call&);
+
 }  // namespace weft

@@ -21,6 +21,13 @@ const Offer OFFERS[] = {
     {"convolve_input", weft::handler<weft::convolve_input>},
     {"convolve_filter", weft::handler<weft::convolve_filter>},
     {"multiply", weft::handler<weft::multiply>},
+    {"max_pool", weft::handler<weft::max_pool>},
+    {"max_pool_gradient", weft::handler<weft::max_pool_gradient>},
+    {"average_pool", weft::handler<weft::average_pool>},
+    {"average_pool_gradient", weft::handler<weft::average_pool_gradient>},
+    {"depthwise", weft::handler<weft::depthwise>},
+    {"depthwise_input", weft::handler<weft::depthwise_input>},
+    {"depthwise_filter", weft::handler<weft::depthwise_filter>},
 };
 
 PyModuleDef definition = {

@@ -22,7 +22,7 @@ from weft.core import machine
 from weft.ops.kit import native
 from weft.ops.kit.target import target_platform
 from weft.ops.nn import winograd
-from weft.ops.nn.windows import Ints, Window, fit, spread, taps
+from weft.ops.nn.windows import Ints, Window, are_theirs, fit, native_sizes, spread, taps
 
 Array = Any
 
@@ -138,6 +138,15 @@ MOST_FILTERS = 2**24  # numbers of filters that each thread has room for
 COLUMNS = 32  # that are computed at once, whether there are as many channels or not
 # Fewer channels of the result than these leave too many of those columns idle.
 FEWEST = {"convolve": 3, "convolve_input": 4, "convolve_filter": 3}
+# What the two arrays are that a kernel takes.
+_ROLES = {
+    "convolve": ("image", "filters"),
+    "convolve_input": ("filters", "result"),
+    "convolve_filter": ("image", "result"),
+    "depthwise": ("image", "depthwise"),
+    "depthwise_input": ("depthwise", "result"),
+    "depthwise_filter": ("image", "result"),
+}
 
 
 def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
@@ -156,8 +165,14 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
         and taps * max(c, COLUMNS) * max(o, COLUMNS) <= MOST_FILTERS
         and not _covers_all(window)
         and not (taps * c > positions and _suits_xla(kernel, window, batch))
-        and native.offers(kernel, a, b)
+        and _takes(kernel, window, sizes, a, b)
     )
+
+
+def _takes(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
+    """Whether the kernel is there, and the arrays are what it takes."""
+    shapes = dict(zip(_ROLES[kernel], (a.shape, b.shape), strict=True))
+    return are_theirs(window, *sizes, **shapes) and native.offers(kernel, a, b)
 
 
 def _suits_xla(kernel: str, window: Window, batch: int) -> bool:
@@ -168,19 +183,7 @@ def _suits_xla(kernel: str, window: Window, batch: int) -> bool:
 
 def _native(kernel: str, shape: Ints, window: Window, sizes: Ints, a: Array, b: Array) -> Array:
     """What the kernel makes of two arrays."""
-    batch, c, o = sizes
-    missing = 2 - len(window.size)
-
-    def two(values: Ints, absent: int = 1) -> Ints:
-        return (absent,) * missing + values
-
-    return native.call(
-        kernel, shape, a, b,
-        sizes=(
-            batch, *two(window.input), c, *two(window.output), o, *two(window.size),
-            *two(window.stride), *two(window.dilation), *two(window.before, 0),
-        ),
-    )  # fmt: skip
+    return native.call(kernel, shape, a, b, sizes=native_sizes(window, *sizes))
 
 
 # ---- the CPU's choices ------------------------------------------------------------------------
@@ -424,6 +427,24 @@ def _depth_filters(w: Array, groups: int) -> Array:
     return w.reshape(*w.shape[:-2], groups, -1)
 
 
+TOGETHER = 16  # channels that our kernels compute at once
+LEAST = 2**13  # multiplications up to which a call of them does not pay
+
+
+def _is_native_depthwise(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
+    """Whether one of our kernels is there for it; `sizes` are batch, c and c * m."""
+    batch, _, o = sizes
+    steps = zip(window.stride, window.dilation, strict=True)
+    return (
+        len(window.size) <= 2
+        and all(1 in pair for pair in steps)
+        and all(window.input)
+        and o >= TOGETHER
+        and batch * math.prod(window.output) * math.prod(window.size) * o >= LEAST
+        and _takes(kernel, window, sizes, a, b)
+    )
+
+
 FEW = 2**18  # multiplications up to which XLA's depthwise convolution is good enough on the CPU
 
 
@@ -434,6 +455,13 @@ def _few(window: Window, batch: int, channels: int) -> bool:
 def depthwise(x: Array, w: Array, window: Window) -> Array:
     """Every channel with its own m filters, w [*window, c, m]; results are [.., c * m]."""
     c, m = w.shape[-2:]
+
+    def compute(x: Array, w: Array) -> Array:
+        sizes = x.shape[0], c, c * m
+        if _is_native_depthwise("depthwise", window, sizes, x, w):
+            shape = (x.shape[0], *window.output, c * m)
+            return _native("depthwise", shape, window, sizes, x, w)
+        return (by_xla if _few(window, x.shape[0], c * m) else by_taps)(x, w)
 
     def by_xla(x: Array, w: Array) -> Array:
         return _xla(x, w.reshape(*window.size, 1, c * m), window)
@@ -446,7 +474,7 @@ def depthwise(x: Array, w: Array, window: Window) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(x, w)
-    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
+    return _in_single(compute, x, w)
 
 
 # Beyond so many, taps are not all written out: compiling them would take seconds.
@@ -487,6 +515,13 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
     """The gradient of `depthwise` for x."""
     c, m = w.shape[-2:]
 
+    def compute(w: Array, g: Array) -> Array:
+        sizes = g.shape[0], c, c * m
+        if _is_native_depthwise("depthwise_input", window, sizes, w, g):
+            shape = (g.shape[0], *window.input, c)
+            return _native("depthwise_input", shape, window, sizes, w, g)
+        return (by_xla if _few(window, g.shape[0], c * m) else by_taps)(w, g)
+
     def by_xla(w: Array, g: Array) -> Array:
         whole = w.reshape(*window.size, 1, c * m)
         shape = (g.shape[0], *window.input, c)
@@ -503,12 +538,18 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(w, g)
-    return _in_single(by_xla if _few(window, g.shape[0], c * m) else by_taps, w, g)
+    return _in_single(compute, w, g)
 
 
 def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     """The gradient of `depthwise` for w of `shape`."""
     c, m = shape[-2:]
+
+    def compute(x: Array, g: Array) -> Array:
+        sizes = x.shape[0], c, c * m
+        if _is_native_depthwise("depthwise_filter", window, sizes, x, g):
+            return _native("depthwise_filter", shape, window, sizes, x, g)
+        return (by_xla if _few(window, x.shape[0], c * m) else by_taps)(x, g)
 
     def by_xla(x: Array, g: Array) -> Array:
         whole = (*window.size, 1, c * m)
@@ -529,7 +570,7 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
 
     if target_platform() != "cpu":
         return by_xla(x, g)
-    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)
+    return _in_single(compute, x, g)
 
 
 def _depthwise_filter_by_rows(x: Array, g: Array, window: Window, m: int) -> Array:

@@ -6,6 +6,7 @@ over the positions inside the image.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,9 @@ import numpy as np
 
 from weft.core import errors
 from weft.ops.array.array import invalid
+from weft.ops.kit import native
 from weft.ops.nn.window_shapes import depth, spatial
-from weft.ops.nn.windows import Window, spread, taps, window_of
+from weft.ops.nn.windows import Ints, Window, are_theirs, native_sizes, spread, taps, window_of
 
 Array = Any
 
@@ -121,12 +123,46 @@ def first_largest(pieces: Sequence[Array], window: Window) -> tuple[Array, Array
     return best, where
 
 
+# ---- our own kernels --------------------------------------------------------------------------
+
+TOGETHER = 16  # channels that are computed at once
+LEAST = 2**15  # numbers under taps up to which a call does not pay
+
+
+def _is_native(kernel: str, window: Window, **arrays: Array) -> bool:
+    """Whether one of our kernels (ops/kit/native.py) is there for it, and for these arrays.
+
+    XLA's are fast enough where windows do not overlap, and part of what is around them.
+    """
+    shapes = {name: array.shape for name, array in arrays.items()}
+    batch, *_, channels = next(iter(shapes.values()))
+    work = batch * math.prod(window.output) * math.prod(window.size) * channels
+    overlap = any(k > s for k, s in zip(window.size, window.stride, strict=True))
+    return (
+        len(window.size) == 2
+        and channels >= TOGETHER
+        and work >= LEAST
+        and overlap
+        and are_theirs(window, batch, channels, channels, **shapes)
+        and native.offers(kernel, *arrays.values())
+    )
+
+
+def _native(kernel: str, inner: Ints, window: Window, *arrays: Array) -> Array:
+    """What the kernel makes of the arrays, images of `inner` size."""
+    batch, channels = arrays[0].shape[0], arrays[0].shape[-1]
+    sizes = native_sizes(window, batch, channels, channels)
+    return native.call(kernel, (batch, *inner, channels), *arrays, sizes=sizes)
+
+
 # ---- kernels on channels-last arrays ----------------------------------------------------------
 
 
 def max_pool(x: Array, window: Window) -> Array:
     import jax.numpy as jnp
 
+    if _is_native("max_pool", window, image=x):
+        return _native("max_pool", window.output, window, x)
     pieces = taps(x, window, lowest(x.dtype))
     best = pieces[0]
     for piece in pieces[1:]:
@@ -151,6 +187,8 @@ def depth_max_pool(x: Array, ksize: int, stride: int) -> Array:
 def max_pool_gradient(x: Array, g: Array, window: Window) -> Array:
     import jax.numpy as jnp
 
+    if _is_native("max_pool_gradient", window, image=x, result=g):
+        return _native("max_pool_gradient", window.input, window, x, g)
     _, where = first_largest(taps(x, window, lowest(x.dtype)), window)
     numbers = {tap: n for n, tap in enumerate(window.taps)}
 
@@ -177,6 +215,8 @@ def max_pool_gradient_gradient(x: Array, y: Array, g: Array, window: Window) -> 
 def average_pool(x: Array, window: Window) -> Array:
     import jax.numpy as jnp
 
+    if _is_native("average_pool", window, image=x):
+        return _native("average_pool", window.output, window, x)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     total = sum(taps(wide, window))
     return (total / jnp.asarray(_counts(window), wide.dtype)).astype(x.dtype)
@@ -185,6 +225,8 @@ def average_pool(x: Array, window: Window) -> Array:
 def average_pool_gradient(g: Array, window: Window) -> Array:
     import jax.numpy as jnp
 
+    if _is_native("average_pool_gradient", window, result=g):
+        return _native("average_pool_gradient", window.input, window, g)
     wide = g.astype(np.float32) if g.dtype.itemsize == 2 else g
     shares = wide / jnp.asarray(_counts(window), wide.dtype)
     return spread([shares], window, lambda tap, piece: piece).astype(g.dtype)

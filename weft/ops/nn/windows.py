@@ -63,6 +63,33 @@ class Window:
         return replace(self, before=before, input=self.output, output=self.input)
 
 
+def are_theirs(window: Window, batch: int, c: int, o: int, **shapes: Ints) -> bool:
+    """Whether `image`, `filters` and `result` have the shapes of these windows and channels.
+
+    Kernels in C++ must be sure of it. Depthwise filters have o / c for each channel.
+    """
+    theirs = {
+        "image": (batch, *window.input, c),
+        "filters": (*window.size, c, o),
+        "depthwise": (*window.size, c, o // c if c else 0),
+        "result": (batch, *window.output, o),
+    }
+    return all(theirs[name] == tuple(shape) for name, shape in shapes.items())
+
+
+def native_sizes(window: Window, batch: int, c: int, o: int) -> Ints:
+    """The numbers that kernels in C++ expect of windows over one or two axes."""
+    missing = 2 - len(window.size)
+
+    def two(values: Ints, absent: int = 1) -> Ints:
+        return (absent,) * missing + values
+
+    return (
+        batch, *two(window.input), c, *two(window.output), o, *two(window.size),
+        *two(window.stride), *two(window.dilation), *two(window.before, 0),
+    )  # fmt: skip
+
+
 def padded_size(
     size: int, window: int, stride: int, dilation: int, padding: str, pads: tuple[int, int] = (0, 0)
 ) -> tuple[int, int]:
