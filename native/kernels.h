@@ -10,4 +10,10 @@ void convolve(const Call&);
 void convolve_input(const Call&);
 void convolve_filter(const Call&);
 
+// rows.cc
+void softmax(const Call&);
+void sum_powers(const Call&);
+void place_of_largest(const Call&);
+void place_of_smallest(const Call&);
+
 }  // namespace weft

@@ -20,6 +20,11 @@ const Offer OFFERS[] = {
     {"convolve", weft::handler<weft::convolve>},
     {"convolve_input", weft::handler<weft::convolve_input>},
     {"convolve_filter", weft::handler<weft::convolve_filter>},
+
+    {"softmax", weft::handler<weft::softmax>},
+    {"sum_powers", weft::handler<weft::sum_powers>},
+    {"place_of_largest", weft::handler<weft::place_of_largest>},
+    {"place_of_smallest", weft::handler<weft::place_of_smallest>},
 };
 
 PyModuleDef definition = {
