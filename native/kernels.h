@@ -16,4 +16,7 @@ void sum_powers(const Call&);
 void place_of_largest(const Call&);
 void place_of_smallest(const Call&);
 
+// gather.cc
+void gather_rows(const Call&);
+
 }  // namespace weft

@@ -25,6 +25,8 @@ const Offer OFFERS[] = {
     {"sum_powers", weft::handler<weft::sum_powers>},
     {"place_of_largest", weft::handler<weft::place_of_largest>},
     {"place_of_smallest", weft::handler<weft::place_of_smallest>},
+
+    {"gather_rows", weft::handler<weft::gather_rows>},
 };
 
 PyModuleDef definition = {
