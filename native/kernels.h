@@ -24,4 +24,13 @@ void depthwise(const Call&);
 void depthwise_input(const Call&);
 void depthwise_filter(const Call&);
 
+// rows.cc
+void softmax(const Call&);
+void sum_powers(const Call&);
+void place_of_largest(const Call&);
+void place_of_smallest(const Call&);
+
+// gather.cc
+void gather_rows(const Call&);
+
 }  // namespace weft

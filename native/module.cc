@@ -28,6 +28,13 @@ const Offer OFFERS[] = {
     {"depthwise", weft::handler<weft::depthwise>},
     {"depthwise_input", weft::handler<weft::depthwise_input>},
     {"depthwise_filter", weft::handler<weft::depthwise_filter>},
+
+    {"softmax", weft::handler<weft::softmax>},
+    {"sum_powers", weft::handler<weft::sum_powers>},
+    {"place_of_largest", weft::handler<weft::place_of_largest>},
+    {"place_of_smallest", weft::handler<weft::place_of_smallest>},
+
+    {"gather_rows", weft::handler<weft::gather_rows>},
 };
 
 PyModuleDef definition = {

@@ -24,10 +24,11 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import GATHERS_ROWS, MOVES, known
 from weft.ops.array import array
 from weft.ops.array.coordinates import is_grid
+from weft.ops.kit import native
 from weft.ops.kit.operands import operands
 from weft.ops.kit.row_updates import check_range
 from weft.ops.kit.shared import as_array, blank, invalid, is_concrete, place
-from weft.ops.kit.value_checks import are_within, must_hold
+from weft.ops.kit.value_checks import are_within, is_stored, must_hold
 
 
 def _check_gather(xp: Any, indices: Any, limit: int) -> bool:
@@ -48,9 +49,36 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
         return xp.zeros(dims, params.dtype)
     if is_concrete(indices) and np.all((indices >= 0) & (indices < params.shape[axis])):
         return xp.take(params, indices, axis=axis, mode="clip")
+    if is_checked and axis == 0 and _is_native(params, indices):
+        return _native_rows(params, indices)
     if is_checked:
         return xp.asarray(params).take(indices, axis=axis, mode="clip")
     return _pick(xp, params, (slice(None),) * axis + (indices,))
+
+
+# Bytes of a table that is too large for the caches, where XLA waits for one row after the other,
+# of a row, and of all rows that are taken.
+_LARGE_TABLE, _ROW, _MUCH = 2**23, range(128, 1025), 2**18
+
+
+def _is_native(params: Any, indices: Any) -> bool:
+    """Whether our own kernel may take rows of a table, which must not be there only for it."""
+    row = params.nbytes // params.shape[0]
+    return (
+        params.nbytes >= _LARGE_TABLE
+        and row in _ROW
+        and row * indices.size >= _MUCH
+        and params.dtype.kind in "biufc"
+        and indices.dtype.itemsize in (4, 8)
+        and is_stored(params)
+        and native.offers("gather_rows")
+    )
+
+
+def _native_rows(params: Any, indices: Any) -> Any:
+    sizes = indices.size, params.shape[0], params.nbytes // params.shape[0], indices.dtype.itemsize
+    shape = (*indices.shape, *params.shape[1:])
+    return native.call("gather_rows", shape, params, indices, sizes=sizes, dtype=params.dtype)
 
 
 @take_rows.numpy

@@ -32,6 +32,8 @@ class Notes(Protocol):
 
     def are_known(self, indices: Any, limit: int) -> bool: ...
 
+    def is_stored(self, array: Any) -> bool: ...
+
 
 _notes: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
@@ -96,6 +98,12 @@ def is_within(indices: Array, limit: int) -> None:
     notes = _notes.get()
     if notes is not None:
         notes.is_within(indices, limit)
+
+
+def is_stored(array: Array) -> bool:
+    """Whether, in a program for the host, an array is there before the program begins."""
+    notes = _notes.get()
+    return notes is not None and notes.is_stored(array)
 
 
 def are_within(indices: Array, limit: Any, least: int = 0) -> Array:

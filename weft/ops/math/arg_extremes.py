@@ -15,6 +15,7 @@ from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.ops.array.array import deprecated_alias
+from weft.ops.kit import native
 from weft.ops.kit.declare import is_integer, literal, public
 from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
@@ -72,6 +73,9 @@ def _numbers(xp: Any, input: Array, ignored: float) -> Array:
 
 @by_library
 def _place(xp: Any, input: Array, axis: int, find: str, ignored: float) -> Array:
+    if axis == input.ndim - 1 and _is_native(find, input):
+        sizes = prod(input.shape[:-1]), input.shape[axis]
+        return native.call(_NATIVE[find], input.shape[:-1], input, sizes=sizes, dtype=np.int64)
     is_long = axis == input.ndim - 1 and input.shape[axis] >= _LONG
     if is_long and input.dtype.kind != "c" and target_platform() == "cpu":
         rows = input.reshape(prod(input.shape[:-1]), input.shape[axis])
@@ -82,6 +86,16 @@ def _place(xp: Any, input: Array, axis: int, find: str, ignored: float) -> Array
 @_place.numpy
 def _(xp: Any, input: Array, axis: int, find: str, ignored: float) -> Array:
     return getattr(xp, find)(_numbers(xp, input, ignored), axis=axis)
+
+
+_NATIVE = {"argmax": "place_of_largest", "argmin": "place_of_smallest"}
+_SHORT, _FEW = 32, 2**12  # of a row, and of all, numbers for which they do not pay
+
+
+def _is_native(find: str, rows: Array) -> bool:
+    """Whether our own kernel is there for the places of extremes of these rows."""
+    pays = rows.shape[-1] > _SHORT and rows.size >= _FEW
+    return pays and native.offers(_NATIVE[find], rows)
 
 
 _BLOCK, _LONG = 64, 512

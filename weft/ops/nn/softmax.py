@@ -14,6 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array.array import expand_dims, invalid, squeeze
+from weft.ops.kit import native
 from weft.ops.kit.declare import literal
 from weft.ops.kit.value_checks import must_be_within
 from weft.ops.math.reduce import wide
@@ -35,8 +36,48 @@ def _check_vectors(x: Array) -> None:
 
 def _shifted(xp: Any, x: Array) -> Array:
     """Rows minus their largest entry: exponentials cannot overflow."""
-    x = wide(x)
     return x - xp.max(x, axis=-1, keepdims=True, initial=-np.inf) if x.size else x
+
+
+LONG, MANY = 512, 2**15  # of a row, and of all, numbers from which our own kernels pay
+
+
+def _is_native(kernel: str, x: Array) -> bool:
+    """Whether the kernel is there for rows like these: shorter ones are better left to fusions."""
+    return x.shape[-1] >= LONG and x.size >= MANY and native.offers(kernel, x)
+
+
+def _sizes(x: Array) -> tuple[int, int]:
+    """Rows and columns."""
+    return x.size // x.shape[-1], x.shape[-1]
+
+
+@by_library
+def _softmax(xp: Any, x: Array) -> Array:
+    if _is_native("softmax", x):
+        return native.call("softmax", x.shape, x, sizes=_sizes(x))
+    return _softmax.on_numpy(xp, x)
+
+
+@_softmax.numpy
+def _(xp: Any, x: Array) -> Array:
+    powers = xp.exp(_shifted(xp, x))
+    return powers / xp.sum(powers, axis=-1, keepdims=True)
+
+
+@by_library
+def _with_total(xp: Any, x: Array) -> tuple[Array, Array]:
+    """Rows minus their largest entry, and the sum of the exponentials of each."""
+    if _is_native("sum_powers", x):
+        found = native.call("sum_powers", (*x.shape[:-1], 2), x, sizes=_sizes(x))
+        return x - found[..., :1], found[..., 1:]
+    return _with_total.on_numpy(xp, x)
+
+
+@_with_total.numpy
+def _(xp: Any, x: Array) -> tuple[Array, Array]:
+    x = _shifted(xp, x)
+    return x, xp.sum(xp.exp(x), axis=-1, keepdims=True)
 
 
 @op(
@@ -50,8 +91,7 @@ def softmax_(xp: Any, logits: Array) -> Array:
     _check_vectors(logits)
     if not logits.size:
         return logits
-    powers = xp.exp(_shifted(xp, logits))
-    return (powers / xp.sum(powers, axis=-1, keepdims=True)).astype(logits.dtype)
+    return _softmax(xp, wide(logits)).astype(logits.dtype)
 
 
 @softmax_.gradient
@@ -72,8 +112,8 @@ def log_softmax_(xp: Any, logits: Array) -> Array:
     _check_vectors(logits)
     if not logits.size:
         return logits
-    x = _shifted(xp, logits)
-    return (x - xp.log(xp.sum(xp.exp(x), axis=-1, keepdims=True))).astype(logits.dtype)
+    x, total = _with_total(xp, wide(logits))
+    return (x - xp.log(total)).astype(logits.dtype)
 
 
 @log_softmax_.gradient
@@ -114,12 +154,10 @@ def softmax_cross_entropy_with_logits_(xp: Any, features: Array, labels: Array) 
         raise invalid(
             "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
         )
-    x = _shifted(xp, xp.broadcast_to(features, dims))
+    x, total = _with_total(xp, wide(xp.broadcast_to(features, dims)))
     wanted = wide(xp.broadcast_to(labels, dims))
-    powers = xp.exp(x)
-    total = xp.sum(powers, axis=-1, keepdims=True)
     loss = xp.sum(wanted * (xp.log(total) - x), axis=-1)
-    return [loss.astype(features.dtype), (powers / total - wanted).astype(features.dtype)]
+    return [loss.astype(features.dtype), (xp.exp(x) / total - wanted).astype(features.dtype)]
 
 
 def _by_rows(vector: Tensor, matrix: Tensor) -> Tensor:
@@ -161,17 +199,28 @@ def sparse_softmax_cross_entropy_with_logits_(
     xp: Any, features: Array, labels: Array
 ) -> list[Array]:
     is_checked = _check_sparse_labels(xp, features, labels)
-    x = _shifted(xp, features)
-    powers = xp.exp(x)
-    total = xp.sum(powers, axis=-1, keepdims=True)
+    x, total = _with_total(xp, wide(features))
     hot = labels[:, None] == xp.arange(features.shape[1], dtype=labels.dtype)
-    loss = xp.log(total[:, 0]) - xp.sum(xp.where(hot, x, literal(x, 0)), axis=-1)
-    backprop = powers / total - hot.astype(x.dtype)
+    loss = xp.log(total[:, 0]) - _of_labels(xp, x, labels, hot)
+    backprop = xp.exp(x) / total - hot.astype(x.dtype)
     if not is_checked:  # as on TensorFlow's GPU, a label that does not exist poisons its row
         exists = (labels >= 0) & (labels < features.shape[1])
         loss = xp.where(exists, loss, literal(x, np.nan))
         backprop = xp.where(exists[:, None], backprop, literal(x, np.nan))
     return [loss.astype(features.dtype), backprop.astype(features.dtype)]
+
+
+@by_library
+def _of_labels(xp: Any, x: Array, labels: Array, hot: Array) -> Array:
+    """The entry of each row that its label names; of no interest where there is none."""
+    if _is_native("sum_powers", x):  # so `x` is not in the middle of a fusion
+        return xp.take_along_axis(x, labels[:, None], axis=1, mode="clip")[:, 0]
+    return _of_labels.on_numpy(xp, x, labels, hot)
+
+
+@_of_labels.numpy
+def _(xp: Any, x: Array, labels: Array, hot: Array) -> Array:
+    return xp.sum(xp.where(hot, x, literal(x, 0)), axis=-1)
 
 
 def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> bool:

@@ -39,6 +39,7 @@ class Failed:
         # By identity, what holds an input's elements: which input, and what fits all the types
         # that they were cast to. Larger numbers have become other ones.
         self._inputs: dict[int, tuple[Any, int, int]] = {}
+        self._stored: dict[int, Any] = {}  # by identity, what no part of the program computes
 
     @property
     def state(self) -> Any:
@@ -60,6 +61,13 @@ class Failed:
     def know_inputs(self, inputs: Sequence[Any]) -> None:
         """Called once, with what the caller of the program can look at too."""
         self._inputs = {id(x): (x, i, _most(x)) for i, x in enumerate(inputs) if _are_integers(x)}
+
+    def know_stored(self, arrays: Sequence[Any]) -> None:
+        """Called once, with all that the program is given."""
+        self._stored = {id(x): x for x in arrays}
+
+    def is_stored(self, array: Any) -> bool:
+        return id(array) in self._stored
 
     def must_hold(self, condition: Any) -> None:
         if isinstance(condition, (bool, np.bool_, np.ndarray)) and np.all(condition):

@@ -97,6 +97,7 @@ class Tracer:
                 if not e[0].definition.is_constant
             ]
             self.objects.failed.know_inputs(moving)
+            self.objects.failed.know_stored([*inputs, *(c.before for c in cells.values())])
         # The states of all random nodes travel as one array, a row each.
         rngs = [] if rngs is None else list(rngs)
         self.states = dict(zip(self.random_nodes, rngs, strict=False))
