@@ -118,9 +118,12 @@ class Patches {
   const float* image_;
 };
 
-// Whether there are more filters than images: then those are best read once, and patches copied.
+constexpr long NARROW = 14;  // neighbouring windows that are too few to be computed at once
+
+// Whether there are more filters than images, which are small: then filters are best read once, and
+// patches copied.
 bool has_many_filters(const Slide& slide) {
-  return slide.sums() * slide.outputs > slide.image.numbers();
+  return slide.columns < NARROW && slide.sums() * slide.outputs > slide.image.numbers();
 }
 
 // y = x windows times filters in panels.
@@ -139,6 +142,8 @@ void slide_over(const Call& call, const Slide& slide, const float* x, const floa
   }
   const long columns = over(slide.columns_at_once(image.c, threads), ROWS) * ROWS;
   const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
+  // Panels that stay near the core while it goes through all rows.
+  const long together = std::max(1L, CACHED / (sums * PANEL));
   // What lies in one piece under a window.
   const bool dense = slide.dilation_w == 1;
   const long passes = dense ? 1 : slide.window_w;
@@ -155,21 +160,23 @@ void slide_over(const Call& call, const Slide& slide, const float* x, const floa
     const Rows cut(slide, slide.separate ? 0 : seen);
     const float* near = cut.of(x + n * image.h * image.w * image.c,
                                from * slide.stride_h + slide.first_h, seen);
-    for (long p = group * count / groups; p < (group + 1) * count / groups; ++p) {
-      const float* panel = panels + p * sums * PANEL;
-      const int wide = std::min<long>(PANEL, slide.outputs - p * PANEL);
+    const long last = (group + 1) * count / groups;
+    for (long p = group * count / groups; p < last; p += together) {
       for (long row = from; row < until; ++row) {
         for (long t = 0; t < tiles; ++t) {
           const long left = start + t * (end - start) / tiles;
           const long right = start + (t + 1) * (end - start) / tiles;
-          const Tile tile = tile_for(right - left, wide);
           const float* a =
               near + ((row - from) * slide.stride_h * width + left * slide.stride_w) * image.c;
-          float* to = y + n * slide.image_step + row * slide.row_step + left * slide.pixel_step +
-                      p * PANEL;
-          for (long k = 0; k < passes; ++k) {
-            tile(a + k * slide.dilation_w * image.c, of_x, panel + k * image.c * PANEL, of_w,
-                 {slide.window_h, inner}, to, slide.pixel_step, wide, k > 0);
+          float* to = y + n * slide.image_step + row * slide.row_step + left * slide.pixel_step;
+          for (long q = p; q < std::min(last, p + together); ++q) {
+            const int wide = std::min<long>(PANEL, slide.outputs - q * PANEL);
+            for (long k = 0; k < passes; ++k) {
+              tile_for(right - left, wide)(
+                  a + k * slide.dilation_w * image.c, of_x,
+                  panels + (q * sums + k * image.c) * PANEL, of_w, {slide.window_h, inner},
+                  to + q * PANEL, slide.pixel_step, wide, k > 0);
+            }
           }
         }
       }
@@ -218,6 +225,37 @@ struct Phase {
   }
 };
 
+// The windows that slide over a gradient to the positions of a phase, along both axes.
+Slide back(const Sizes& sizes, const Phase& v, const Phase& u) {
+  const Size& image = sizes.image;
+  return {sizes.result, v.positions, u.positions, image.c, v.taps, u.taps, 1, 1,
+          sizes.dilation_h, sizes.dilation_w, v.start, u.start,
+          image.h * image.w * image.c, sizes.stride_h * image.w * image.c,
+          sizes.stride_w * image.c};
+}
+
+// x = patches of the gradient times the filters turned around, where strides are 1.
+void convolve_back(const Call& call, const Slide& slide, const float* gradient, const float* w,
+                   float* x) {
+  const Patches patches(slide, gradient);
+  const long c = slide.outputs, o = slide.image.c, taps = slide.window_h * slide.window_w;
+  multiply(
+      call, 1, slide.image.n * slide.rows * slide.columns, slide.sums(), c,
+      [&](long, Left& to) { patches.copy(to); },
+      [&](long, const Part& part, float* to) {
+        const long end = part.row + part.rows;
+        for (long p = 0; p < part.columns; p += PANEL) {
+          const long wide = std::min<long>(PANEL, part.columns - p);
+          for (long k = part.row, some; k < end; k += some, to += some * PANEL) {
+            some = std::min(o - k % o, end - k);
+            pack_turned(w + ((taps - 1 - k / o) * c + part.column + p) * o + k % o, some, wide, o,
+                        to);
+          }
+        }
+      },
+      x);
+}
+
 }  // namespace
 
 void convolve(const Call& call) {
@@ -249,30 +287,11 @@ void convolve_input(const Call& call) {
   const float *w = call.in(0), *gradient = call.in(1);
   float* x = call.out(0);
   const long count = over(image.c, PANEL), taps = sizes.window_h * sizes.window_w;
-  if (sizes.stride_h * sizes.stride_w == 1 && taps * g.c * image.c > g.numbers()) {
+  if (sizes.stride_h * sizes.stride_w == 1) {
     const Phase v(0, sizes.window_h, 1, sizes.dilation_h, sizes.top, image.h);
     const Phase u(0, sizes.window_w, 1, sizes.dilation_w, sizes.left, image.w);
-    const Slide slide{g, image.h, image.w, image.c, sizes.window_h, sizes.window_w, 1, 1,
-                      sizes.dilation_h, sizes.dilation_w, v.start, u.start, 0, 0, 0};
-    const Patches patches(slide, gradient);
-    multiply(
-        call, 1, image.n * image.h * image.w, slide.sums(), image.c,
-        [&](long, Left& to) { patches.copy(to); },
-        [&](long, const Part& part, float* to) {
-          for (long p = 0; p < part.columns; p += PANEL) {
-            float* panel = to + p * part.rows;
-            for (long k = part.row; k < part.row + part.rows;) {
-              const long tap = taps - 1 - k / g.c, output = k % g.c;
-              const long some = std::min(g.c - output, part.row + part.rows - k);
-              pack_turned(w + (tap * image.c + part.column + p) * g.c + output, some,
-                          std::min<long>(PANEL, part.columns - p), g.c, panel);
-              panel += some * PANEL;
-              k += some;
-            }
-          }
-        },
-        x);
-    return;
+    const Slide slide = back(sizes, v, u);
+    if (has_many_filters(slide)) return convolve_back(call, slide, gradient, w, x);
   }
   const Scratch<float> panels(count * taps * g.c * PANEL);
   for (long phase_h = 0; phase_h < sizes.stride_h; ++phase_h) {
@@ -292,10 +311,7 @@ void convolve_input(const Call& call) {
         }
         continue;
       }
-      const Slide slide{g, v.positions, u.positions, image.c, v.taps, u.taps, 1, 1,
-                        sizes.dilation_h, sizes.dilation_w, v.start, u.start,
-                        image.h * image.w * image.c, sizes.stride_h * image.w * image.c,
-                        sizes.stride_w * image.c};
+      const Slide slide = back(sizes, v, u);
       call.parallel(count, [&](long p) {
         float* to = panels.get() + p * slide.sums() * PANEL;
         for (long i = v.taps - 1; i >= 0; --i) {
