@@ -12,6 +12,7 @@ namespace weft {
 namespace {
 
 constexpr long CACHED = 100'000;  // numbers of an image that a core should keep near
+constexpr long ROOM = 1 << 25;    // numbers that all sums of threads may take
 
 struct Size {
   long n, h, w, c;
@@ -349,7 +350,8 @@ void convolve_filter(const Call& call) {
   const long columns = slide.columns_at_once(std::max(image.c, outputs), call.threads());
   const long rows = std::clamp(fitting, 1L, slide.rows);
   const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
-  const long pieces = image.n * chunks, parts = std::min(pieces, call.threads());
+  const long pieces = image.n * chunks;
+  const long parts = std::clamp(ROOM / filters, 1L, std::min(pieces, call.threads()));
   const Scratch<float> more((parts - 1) * filters);
   const bool dense = slide.dilation_w == 1;
   const long passes = dense ? 1 : slide.window_w;

@@ -2,11 +2,11 @@
 
 Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
 gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. CPUs have weft's own
-kernels (ops/kit/native.py). Where those could not be built, heavy convolutions become matrix
-products: at once (1x1 windows, windows as large as the image), of Winograd tiles, or of patches,
-whichever `choose` finds cheapest; for XLA's own convolution uses a single core of ARM's for up to
-64 output channels and is several times slower still for the gradient of the filter, as it is on
-x86 for few images.
+kernels (ops/kit/native.py); on ARM they leave to Winograd what suits it. Where they could not be
+built, heavy convolutions become matrix products: at once (1x1 windows, windows as large as the
+image), of Winograd tiles, or of patches, whichever `choose` finds cheapest; for XLA's own
+convolution uses a single core of ARM's for up to 64 output channels and is several times slower
+still for the gradient of the filter, as it is on x86 for few images.
 `benchmarks/bench_convolution.py` measures them against each other.
 """
 
@@ -165,6 +165,7 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
         and taps * max(c, COLUMNS) * max(o, COLUMNS) <= MOST_FILTERS
         and not _covers_all(window)
         and not (taps * c > positions and _suits_xla(kernel, window, batch))
+        and not (machine.IS_ARM and _worth_winograd(window, batch, c, o, 10))
         and _takes(kernel, window, sizes, a, b)
     )
 
