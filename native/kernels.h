@@ -33,4 +33,7 @@ void place_of_smallest(const Call&);
 // gather.cc
 void gather_rows(const Call&);
 
+// moments.cc
+void moments(const Call&);
+
 }  // namespace weft

@@ -35,6 +35,7 @@ const Offer OFFERS[] = {
     {"place_of_smallest", weft::handler<weft::place_of_smallest>},
 
     {"gather_rows", weft::handler<weft::gather_rows>},
+    {"moments", weft::handler<weft::moments>},
 };
 
 PyModuleDef definition = {
