@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <random>
 #include <thread>
 #include <vector>
@@ -126,6 +127,53 @@ void products() {
   compare("multiply", found, wanted);
 }
 
+// Calls a kernel only for what it touches: its results must be numbers at most.
+template <Kernel kernel>
+void touch(const char* name, const Numbers& a, const Numbers& b, long count, Sizes sizes) {
+  Numbers found(count, NAN);
+  call<kernel>(a, b, found, sizes);
+  if (std::none_of(found.begin(), found.end(), [](float x) { return std::isnan(x); })) return;
+  ++wrong;
+  std::printf("%s: leaves numbers out\n", name);
+}
+
+void windows() {
+  const long n = between(1, 3), h = between(1, 12), w = between(1, 12), c = between(16, 70);
+  const long kh = between(1, 4), kw = between(1, 4), sh = between(1, 3), sw = between(1, 3);
+  const long rows = (h + sh - 1) / sh, columns = (w + sw - 1) / sw, m = between(1, 3);
+  const long top = std::max(0L, (rows - 1) * sh + kh - h) / 2;
+  const long left = std::max(0L, (columns - 1) * sw + kw - w) / 2;
+  const Numbers x = numbers(n * h * w * c), f = numbers(kh * kw * c * m);
+  const Numbers g = numbers(n * rows * columns * c), wide = numbers(n * rows * columns * c * m);
+  const Sizes pool{n, h, w, c, rows, columns, c, kh, kw, sh, sw, 1, 1, top, left};
+  touch<weft::max_pool>("max_pool", x, x, g.size(), pool);
+  touch<weft::max_pool_gradient>("max_pool_gradient", x, g, x.size(), pool);
+  touch<weft::average_pool>("average_pool", x, x, g.size(), pool);
+  touch<weft::average_pool_gradient>("average_pool_gradient", g, g, x.size(), pool);
+  Sizes deep = pool;
+  deep[6] = c * m;
+  touch<weft::depthwise>("depthwise", x, f, wide.size(), deep);
+  touch<weft::depthwise_input>("depthwise_input", f, wide, x.size(), deep);
+  touch<weft::depthwise_filter>("depthwise_filter", x, wide, f.size(), deep);
+}
+
+void rows() {
+  const long count = between(1, 90), length = between(1, 900), columns = 16 * between(1, 20);
+  const Numbers x = numbers(count * length), y = numbers(count * columns);
+  touch<weft::softmax>("softmax", x, x, x.size(), {count, length});
+  touch<weft::sum_powers>("sum_powers", x, x, 2 * count, {count, length});
+  touch<weft::place_of_largest>("place_of_largest", x, x, 2 * count, {count, length});
+  touch<weft::place_of_smallest>("place_of_smallest", x, x, 2 * count, {count, length});
+  touch<weft::moments>("moments", y, y, 2 * columns, {count, columns});
+  Numbers chosen(between(1, 50));
+  for (float& each : chosen) {
+    const int32_t row = between(-2, count + 1);
+    std::memcpy(&each, &row, sizeof row);
+  }
+  touch<weft::gather_rows>("gather_rows", y, chosen, chosen.size() * columns,
+                           {long(chosen.size()), count, 4 * columns, 4});
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -133,6 +181,8 @@ int main(int, char** arguments) {
   for (int i = 0; i < 30; ++i) {
     convolutions();
     products();
+    windows();
+    rows();
   }
   return wrong;
 }
