@@ -63,15 +63,15 @@ _LARGE_TABLE, _ROW, _MUCH = 2**23, range(128, 1025), 2**18
 
 def _is_native(params: Any, indices: Any) -> bool:
     """Whether our own kernel may take rows of a table, which must not be there only for it."""
+    if not native.offers("gather_rows") or params.nbytes < _LARGE_TABLE:
+        return False
     row = params.nbytes // params.shape[0]
     return (
-        params.nbytes >= _LARGE_TABLE
-        and row in _ROW
+        row in _ROW
         and row * indices.size >= _MUCH
         and params.dtype.kind in "biufc"
         and indices.dtype.itemsize in (4, 8)
         and is_stored(params)
-        and native.offers("gather_rows")
     )
 
 

@@ -94,8 +94,8 @@ _SHORT, _FEW = 32, 2**12  # of a row, and of all, numbers for which they do not 
 
 def _is_native(find: str, rows: Array) -> bool:
     """Whether our own kernel is there for the places of extremes of these rows."""
-    pays = rows.shape[-1] > _SHORT and rows.size >= _FEW
-    return pays and native.offers(_NATIVE[find], rows)
+    there = native.offers(_NATIVE[find], rows)
+    return there and rows.shape[-1] > _SHORT and rows.size >= _FEW
 
 
 _BLOCK, _LONG = 64, 512

@@ -67,6 +67,8 @@ _MANY = range(64, 257)
 
 def _native(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array | None:
     """The product of two matrices, or of two batches of them, by our own kernel if it is faster."""
+    if not native.offers("multiply", a, b):
+        return None
     batch = a.shape[:-2]
     rows, sums = a.shape[:-3:-1] if turned_a else a.shape[-2:]
     columns = b.shape[-2 if turned_b else -1]
@@ -75,7 +77,7 @@ def _native(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array | None:
     else:
         is_small = min(sums, columns) >= _SMALLEST and sums * columns < rows * _EACH
         suits = b.ndim == 2 and rows in _SOME_ROWS and is_small
-    if not suits or math.prod(batch) == 0 or not native.offers("multiply", a, b):
+    if not suits or math.prod(batch) == 0:
         return None
     sizes = (math.prod(batch), rows, sums, columns, turned_a, turned_b)
     return native.call("multiply", (*batch, rows, columns), a, b, sizes=sizes)

@@ -94,9 +94,9 @@ _FEW, _TOGETHER = 2**15, 16  # numbers that are too few, and channels that the k
 
 def _is_native(x: Array, axes: tuple[int, ...]) -> bool:
     """Whether our own kernel is there for the moments of these channels, which must be last."""
-    is_last = axes == tuple(range(x.ndim - 1))
-    fills = x.shape[-1] % _TOGETHER == 0
-    return is_last and fills and x.size >= _FEW and native.offers("moments", x)
+    if not native.offers("moments", x) or axes != tuple(range(x.ndim - 1)):
+        return False
+    return x.size >= _FEW and x.shape[-1] % _TOGETHER == 0
 
 
 def _normalize(

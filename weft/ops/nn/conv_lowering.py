@@ -158,7 +158,8 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
     taps, positions = math.prod(window.size), batch * math.prod(window.output)
     steps = zip(window.stride, window.dilation, strict=True)
     return (
-        len(window.size) <= 2
+        native.offers(kernel, a, b)
+        and len(window.size) <= 2
         and all(1 in pair for pair in steps)
         and (c if kernel == "convolve_input" else o) >= FEWEST[kernel]
         and positions * taps * c * o >= TINY
@@ -166,14 +167,14 @@ def _is_native(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> 
         and not _covers_all(window)
         and not (taps * c > positions and _suits_xla(kernel, window, batch))
         and not (machine.IS_ARM and _worth_winograd(window, batch, c, o, 10))
-        and _takes(kernel, window, sizes, a, b)
+        and _are_theirs(kernel, window, sizes, a, b)
     )
 
 
-def _takes(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
-    """Whether the kernel is there, and the arrays are what it takes."""
+def _are_theirs(kernel: str, window: Window, sizes: Ints, a: Array, b: Array) -> bool:
+    """Whether the arrays have the shapes that the kernel relies on."""
     shapes = dict(zip(_ROLES[kernel], (a.shape, b.shape), strict=True))
-    return are_theirs(window, *sizes, **shapes) and native.offers(kernel, a, b)
+    return are_theirs(window, *sizes, **shapes)
 
 
 def _suits_xla(kernel: str, window: Window, batch: int) -> bool:
@@ -437,12 +438,13 @@ def _is_native_depthwise(kernel: str, window: Window, sizes: Ints, a: Array, b: 
     batch, _, o = sizes
     steps = zip(window.stride, window.dilation, strict=True)
     return (
-        len(window.size) <= 2
+        native.offers(kernel, a, b)
+        and len(window.size) <= 2
         and all(1 in pair for pair in steps)
         and all(window.input)
         and o >= TOGETHER
         and batch * math.prod(window.output) * math.prod(window.size) * o >= LEAST
-        and _takes(kernel, window, sizes, a, b)
+        and _are_theirs(kernel, window, sizes, a, b)
     )
 
 

@@ -134,6 +134,8 @@ def _is_native(kernel: str, window: Window, **arrays: Array) -> bool:
 
     XLA's are fast enough where windows do not overlap, and part of what is around them.
     """
+    if not native.offers(kernel, *arrays.values()):
+        return False
     shapes = {name: array.shape for name, array in arrays.items()}
     batch, *_, channels = next(iter(shapes.values()))
     work = batch * math.prod(window.output) * math.prod(window.size) * channels
@@ -144,7 +146,6 @@ def _is_native(kernel: str, window: Window, **arrays: Array) -> bool:
         and work >= LEAST
         and overlap
         and are_theirs(window, batch, channels, channels, **shapes)
-        and native.offers(kernel, *arrays.values())
     )
 
 

@@ -44,7 +44,7 @@ LONG, MANY = 512, 2**15  # of a row, and of all, numbers from which our own kern
 
 def _is_native(kernel: str, x: Array) -> bool:
     """Whether the kernel is there for rows like these: shorter ones are better left to fusions."""
-    return x.shape[-1] >= LONG and x.size >= MANY and native.offers(kernel, x)
+    return native.offers(kernel, x) and x.shape[-1] >= LONG and x.size >= MANY
 
 
 def _sizes(x: Array) -> tuple[int, int]:
