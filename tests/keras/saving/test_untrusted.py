@@ -24,6 +24,7 @@ from weft.lib.keras.layers.core import Dense
 from weft.lib.keras.layers.lambda_layer import Lambda
 from weft.lib.keras.layers.merge import add
 from weft.lib.keras.layers.normalization import BatchNormalization
+from weft.lib.keras.layers.serialization import deserialize
 from weft.lib.keras.saving.model_config import (
     model_from_config,
     model_from_json,
@@ -314,6 +315,16 @@ def test_configurations_that_do_not_fit(edit: Callable[[Any], None]) -> None:
     edit(config)
     with pytest.raises(ValueError, match="Improperly formatted model config"):
         model_from_config(config)
+
+
+@pytest.mark.parametrize(
+    ("layer", "part"),
+    [("TimeDistributed", "layer"), ("StackedRNNCells", "cells"), ("RNN", "cell")],
+)
+def test_layers_whose_inner_ones_are_missing(layer: str, part: str) -> None:
+    config = {"class_name": layer, "config": {"name": "outer"}}
+    with pytest.raises(ValueError, match=f"Improperly formatted model config: no '{part}'"):
+        deserialize(config)
 
 
 @pytest.mark.parametrize("part", ["model_weights", "model_weights/y", "model_weights/y/y/bias:0"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import weft as tf
 from weft.ops.math import math
+from weft.ops.math.histogram import histogram_fixed_width_op
+from weft.runtime.xla.compile import load
 
 
 def nodes(make: Any) -> list[str]:
@@ -186,3 +189,15 @@ def test_remainders_of_integers_have_the_sign_of_the_divisor() -> None:
         assert found == expected and found.dtype == np.int32
     with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
         run(math.floormod, np.int32(1), np.int32(0))
+
+
+@pytest.mark.parametrize("low", [-np.inf, 0.0])
+def test_a_histogram_of_a_range_without_end_has_all_in_one_bin(low: float) -> None:
+    ends = [low, np.inf if low == 0 else 5.0]
+    kernel: Any = functools.partial(histogram_fixed_width_op.kernel, dtype=tf.int32)
+    x, nbins = np.float32([1, 2, 3]), np.int32(4)
+    jax = load()
+    compiled = jax.jit(lambda x, ends: kernel(jax.numpy, x, ends, nbins))
+    with np.errstate(invalid="ignore"):  # as in a step
+        assert list(kernel(np, x, np.float32(ends), nbins)) == [3, 0, 0, 0]
+    assert list(compiled(x, np.float32(ends))) == [3, 0, 0, 0]

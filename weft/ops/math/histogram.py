@@ -90,7 +90,9 @@ def histogram_fixed_width_op(
         require(xp, ~xp.isnan(values), lambda: invalid(unfit))
     width = (high - low).astype(np.float64) / count
     offset = (xp.maximum(values.reshape(-1), low) - low).astype(np.float64)
-    bins = xp.minimum(offset / width, count - 1).astype(np.int32)
+    place = xp.minimum(offset / width, count - 1)
+    # Of a range without an end, every part is the first.
+    bins = xp.where(xp.isnan(place), 0, place).astype(np.int32)
     return _count(xp, bins, count, dtype.np_storage)
 
 

@@ -9,7 +9,7 @@ from weft.core.shapes import TensorShape, as_shape
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.layers.rnn_states import build_cell, output_size_of, zero_state_of
 from weft.lib.keras.layers.serialization import deserialize, serialize
-from weft.lib.keras.utils.generic import has_arg
+from weft.lib.keras.utils.generic import entry, has_arg
 from weft.lib.platform import tf_logging as logging
 
 
@@ -87,6 +87,5 @@ class StackedRNNCells(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        config = dict(config)
-        cells = [deserialize(each, custom_objects) for each in config.pop("cells")]
-        return cls(cells, **config)
+        cells = [deserialize(each, custom_objects) for each in entry(config, "cells")]
+        return cls(cells, **{key: value for key, value in config.items() if key != "cells"})

@@ -8,7 +8,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.keras import backend
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
-from weft.lib.keras.utils.generic import has_arg
+from weft.lib.keras.utils.generic import entry, has_arg
 from weft.ops.array import array
 from weft.ops.math import math
 
@@ -40,9 +40,8 @@ class Wrapper(Layer):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         from weft.lib.keras.layers.serialization import deserialize
 
-        config = dict(config)
-        layer = deserialize(config.pop("layer"), custom_objects=custom_objects)
-        return cls(layer, **config)
+        layer = deserialize(entry(config, "layer"), custom_objects=custom_objects)
+        return cls(layer, **{key: value for key, value in config.items() if key != "layer"})
 
 
 def _shape(start: tuple[Any, ...], x: Tensor, first: int, dims: Any = None) -> tuple[Any, ...]:
