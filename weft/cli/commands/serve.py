@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import queue
 import signal
@@ -19,6 +20,7 @@ EXAMPLES = """\
 """
 
 _MEGABYTE = 1 << 20
+_LOOK_EVERY = 0.5  # seconds until signals are looked for again
 _EXAMPLE = """\
 example:
   weft serve --model half_plus_two=/models/half_plus_two
@@ -217,8 +219,13 @@ class _Orders:
                 signal.signal(number, lambda *_, order=order: self._given.put(order))
 
     def next(self) -> str:
-        """The next order, when it comes."""
-        return self._given.get()
+        """The next order, when it comes.
+
+        A signal that comes just as the wait begins does not end it, so waits are short.
+        """
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._given.get(timeout=_LOOK_EVERY)
 
 
 def options_of(arguments: Any) -> Any:
