@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core import machine
+from weft.core import flags, machine
 from weft.ops.kit import native
 
 # Where there is a compiler and a CPU for them, they must have been built.
@@ -23,8 +23,8 @@ CAN_BE_BUILT = (
     and (platform.machine() == "aarch64" or machine.computes_with("avx2"))
 )
 needs_native = pytest.mark.skipif(
-    not CAN_BE_BUILT and not native.offers("convolve"),
-    reason="no C++ compiler, or no CPU, for weft's own kernels",
+    not flags.NATIVE or (not CAN_BE_BUILT and not native.offers("convolve")),
+    reason="no C++ compiler, or no CPU, for weft's own kernels, or WEFT_NATIVE=0",
 )
 
 
