@@ -30,6 +30,10 @@ void sum_powers(const Call&);
 void place_of_largest(const Call&);
 void place_of_smallest(const Call&);
 
+// attention.cc
+void attend(const Call&);
+void attend_gradient(const Call&);
+
 // gather.cc
 void gather_rows(const Call&);
 

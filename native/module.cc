@@ -34,6 +34,8 @@ const Offer OFFERS[] = {
     {"place_of_largest", weft::handler<weft::place_of_largest>},
     {"place_of_smallest", weft::handler<weft::place_of_smallest>},
 
+    {"attend", weft::handler<weft::attend>},
+    {"attend_gradient", weft::handler<weft::attend_gradient>},
     {"gather_rows", weft::handler<weft::gather_rows>},
     {"moments", weft::handler<weft::moments>},
 };

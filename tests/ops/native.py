@@ -28,8 +28,36 @@ needs_native = pytest.mark.skipif(
 )
 
 
-def program_of(compute: Callable[[Any], Any], value: np.ndarray) -> str:
-    """What XLA is given to compile for `compute` of a placeholder."""
+def computed(compute: Callable[..., Any], *values: np.ndarray) -> Any:
+    """What a compiled step computes of placeholders with these values."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        given = [tf.placeholder(value.dtype, value.shape) for value in values]
+        call = sess.make_callable(compute(*given), given)
+        call(*values)
+        return call(*values)  # compiled by now
+
+
+def numbers(shape: Any, seed: int = 1) -> np.ndarray:
+    return np.random.RandomState(seed).standard_normal(shape).astype(np.float32)
+
+
+def with_gradients(y: Any, *inputs: Any, seed: int = 7) -> list[Any]:
+    """y, and the gradients of the inputs for random ones of y."""
+    return [y, *tf.gradients(y, inputs, tf.constant(numbers(y.shape.as_list(), seed)))]
+
+
+def assert_xlas(results: Callable[[], Any], atol: float = 1e-5) -> None:
+    """The arrays are what XLA's kernels give, but for how sums are rounded."""
+    with flags.NATIVE.override(False):
+        wanted = results()
+    for found, expected in zip(results(), wanted, strict=True):
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+        scale = np.abs(expected[np.isfinite(expected)]).max(initial=0) or 1
+        np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=atol)
+
+
+def program_of(compute: Callable[..., Any], *values: np.ndarray) -> str:
+    """What XLA is given to compile for `compute` of placeholders."""
     programs: list[str] = []
     lower = jax.stages.Traced.lower
 
@@ -38,10 +66,7 @@ def program_of(compute: Callable[[Any], Any], value: np.ndarray) -> str:
         programs.append(lowered.as_text())
         return lowered
 
-    with tf.Graph().as_default(), tf.Session() as sess, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jax.stages.Traced, "lower", noted)
-        given = tf.placeholder(value.dtype, value.shape)
-        call = sess.make_callable(compute(given), [given])
-        call(value)
-        call(value)
+        computed(compute, *values)
     return "\n".join(programs)

@@ -39,33 +39,43 @@ XLA_FFI_Error* start_thread(XLA_FFI_ThreadPool_Schedule_Args* args) {
   return nullptr;
 }
 
-// Calls a kernel of two arrays.
+// Calls a kernel; of its arrays, the first are read, and the others written.
 template <Kernel kernel>
-void call(const Numbers& a, const Numbers& b, Numbers& c, Sizes sizes) {
+void call(std::vector<const Numbers*> read, std::vector<Numbers*> written, Sizes sizes) {
   XLA_FFI_Api api{};
   api.XLA_FFI_ThreadPool_NumThreads = count_threads;
   api.XLA_FFI_ThreadPool_Schedule = start_thread;
-  XLA_FFI_Buffer left{}, right{}, result{};
-  left.data = const_cast<float*>(a.data());
-  right.data = const_cast<float*>(b.data());
-  result.data = c.data();
+  std::vector<XLA_FFI_Buffer> buffers(read.size() + written.size());
+  std::vector<void*> args, rets;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool is_read = i < read.size();
+    const Numbers& numbers = is_read ? *read[i] : *written[i - read.size()];
+    buffers[i].data = const_cast<float*>(numbers.data());
+    (is_read ? args : rets).push_back(&buffers[i]);
+  }
   XLA_FFI_Array array{XLA_FFI_DataType_S64, sizes.size(), sizes.data()};
-  void *args[] = {&left, &right}, *rets[] = {&result}, *attrs[] = {&array};
+  void* attrs[] = {&array};
   XLA_FFI_CallFrame frame{};
   frame.api = &api;
   frame.stage = XLA_FFI_ExecutionStage_EXECUTE;
-  frame.args.args = args;
-  frame.rets.rets = rets;
+  frame.args.args = args.data();
+  frame.rets.rets = rets.data();
   frame.attrs.attrs = attrs;
   if (weft::handler<kernel>(&frame) != nullptr) ++wrong;
   for (std::thread& helper : helpers) helper.join();
   helpers.clear();
 }
 
+template <Kernel kernel>
+void call(const Numbers& a, const Numbers& b, Numbers& c, Sizes sizes) {
+  call<kernel>({&a, &b}, {&c}, sizes);
+}
+
 void compare(const char* name, const Numbers& found, const std::vector<double>& wanted) {
   double error = 0;
   for (size_t i = 0; i < found.size(); ++i) {
-    error = std::max(error, std::abs(found[i] - wanted[i]));
+    const double off = std::abs(found[i] - wanted[i]);
+    if (!(off <= error)) error = off;
   }
   if (error < 1e-3) return;
   ++wrong;
@@ -174,6 +184,52 @@ void rows() {
                            {long(chosen.size()), count, 4 * columns, 4});
 }
 
+void attention() {
+  const long batch = between(1, 3), heads = between(1, 3), rows = between(1, 130);
+  const long causal = between(0, 1), keys = causal ? rows : between(1, 150);
+  const long depth = between(1, 40), width = between(1, 40), all = batch * heads;
+  const float scale = 0.3f;
+  const Numbers q = numbers(all * rows * depth), k = numbers(all * keys * depth);
+  const Numbers v = numbers(all * keys * width), g = numbers(all * rows * width);
+  const Numbers mask = numbers(batch * keys);
+  std::vector<double> out(g.size()), dq(q.size()), dk(k.size()), dv(v.size());
+  for (long at = 0; at < all * rows; ++at) {
+    const long head = at / rows, row = at % rows, seen = causal ? row + 1 : keys;
+    const float *query = &q[at * depth], *gradient = &g[at * width];
+    std::vector<double> weight(seen), change(seen);
+    double sum = 0, mean = 0;
+    for (long j = 0; j < seen; ++j) {
+      const long key = head * keys + j;
+      double score = causal ? 0 : mask[head / heads * keys + j];
+      for (long d = 0; d < depth; ++d) score += double(scale) * query[d] * k[key * depth + d];
+      sum += weight[j] = std::exp(score);
+      for (long d = 0; d < width; ++d) change[j] += double(gradient[d]) * v[key * width + d];
+    }
+    for (long j = 0; j < seen; ++j) mean += (weight[j] /= sum) * change[j];
+    for (long j = 0; j < seen; ++j) {
+      const long key = head * keys + j;
+      const double slope = weight[j] * (change[j] - mean) * scale;
+      for (long d = 0; d < width; ++d) out[at * width + d] += weight[j] * v[key * width + d];
+      for (long d = 0; d < width; ++d) dv[key * width + d] += weight[j] * gradient[d];
+      for (long d = 0; d < depth; ++d) dq[at * depth + d] += slope * k[key * depth + d];
+      for (long d = 0; d < depth; ++d) dk[key * depth + d] += slope * query[d];
+    }
+  }
+  int32_t bits;
+  std::memcpy(&bits, &scale, sizeof bits);
+  const Sizes sizes{batch, heads, rows, keys, depth, width, causal, bits, !causal, keys, 0, 0, 1};
+  Numbers found(g.size(), NAN), found_q(q.size(), NAN), found_k(k.size(), NAN);
+  Numbers found_v(v.size(), NAN);
+  std::vector<const Numbers*> given{&q, &k, &v}, with_gradient{&q, &k, &v, &g};
+  if (!causal) given.push_back(&mask), with_gradient.push_back(&mask);
+  call<weft::attend>(given, {&found}, sizes);
+  call<weft::attend_gradient>(with_gradient, {&found_q, &found_k, &found_v}, sizes);
+  compare("attend", found, out);
+  compare("attend_gradient, queries", found_q, dq);
+  compare("attend_gradient, keys", found_k, dk);
+  compare("attend_gradient, values", found_v, dv);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -183,6 +239,7 @@ int main(int, char** arguments) {
     products();
     windows();
     rows();
+    attention();
   }
   return wrong;
 }

@@ -105,9 +105,11 @@ def test_what_is_looked_at_stays():
         assert "_FusedAttention" not in kinds([tf.identity(out)], [q, k, v])
 
 
-def test_single_precision_stays():
-    q, k, v = inputs("qkv", dtype=tf.float32)
-    assert "_FusedAttention" not in kinds([attention(q, k, v)], [q, k, v])
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64])
+def test_types(dtype):
+    q, k, v = inputs("qkv", dtype=dtype)
+    fused = "_FusedAttention" in kinds([attention(q, k, v)], [q, k, v])
+    assert fused == (dtype != tf.float64)
 
 
 def test_a_mask_that_is_learnt_stays():

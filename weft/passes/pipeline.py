@@ -154,12 +154,11 @@ def optimize(graph: ClientGraph, options: Options) -> None:
     if options.simplify:
         sum_repeats(graph)  # before gradients of two tables share what finds their rows
     tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
-    if options.half is not None:
-        fuse_attention(graph, ("float32",))
-        if use_half(graph, options.half):
-            tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
     if options.simplify:
         fuse_attention(graph)
+    if options.half is not None and use_half(graph, options.half):
+        tidy(graph, simple=options.simplify, folded=folded, shared=options.cse)
+    if options.simplify:
         sum_repeats(graph)
         restore_variables_directly(graph)
     graph.drop_unused()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops.native import needs_native, program_of
+from tests.ops.native import computed, needs_native, program_of
 from weft.core import flags
 
 # Of two factors, batch, rows, sums and columns.
@@ -24,12 +24,8 @@ SIZES = [
 
 
 def _product(a: np.ndarray, b: np.ndarray, turned: Any) -> np.ndarray:
-    with tf.Graph().as_default(), tf.Session() as sess:
-        x, y = tf.placeholder(a.dtype, a.shape), tf.placeholder(b.dtype, b.shape)
-        product = tf.matmul(x, y, transpose_a=turned[0], transpose_b=turned[1])
-        call = sess.make_callable(product, [x, y])
-        call(a, b)
-        return call(a, b)  # compiled by now
+    transposed = {"transpose_a": turned[0], "transpose_b": turned[1]}
+    return computed(lambda x, y: tf.matmul(x, y, **transposed), a, b)
 
 
 @needs_native

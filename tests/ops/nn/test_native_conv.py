@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops.native import needs_native, program_of
-from weft.core import flags
+from tests.ops.native import (
+    assert_xlas,
+    computed,
+    needs_native,
+    numbers,
+    program_of,
+    with_gradients,
+)
 
 
 @dataclass(frozen=True)
@@ -25,22 +31,15 @@ class _Layer:
     dilation: tuple[int, int] = (1, 1)
     padding: Any = "SAME"
 
-    def results(self, random: np.random.RandomState) -> list[np.ndarray]:
+    def results(self, seed: int) -> list[np.ndarray]:
         """The convolution of random images and both its gradients."""
-        filters = (*self.window, self.image[-1], self.outputs)
-        with tf.Graph().as_default(), tf.Session() as sess:
-            x = tf.placeholder(tf.float32, self.image)
-            w = tf.placeholder(tf.float32, filters)
-            y = tf.nn.conv2d(
-                x, w, [1, *self.stride, 1], self.padding, dilations=[1, *self.dilation, 1]
-            )
-            g = tf.placeholder(tf.float32, y.shape)
-            call = sess.make_callable([y, *tf.gradients(y, [x, w], g)], [x, w, g])
-            given = [
-                random.standard_normal(t.shape.as_list()).astype(np.float32) for t in (x, w, g)
-            ]
-            call(*given)
-            return call(*given)  # compiled by now
+        steps = {"strides": [1, *self.stride, 1], "dilations": [1, *self.dilation, 1]}
+        filters = numbers((*self.window, self.image[-1], self.outputs), seed + 1)
+
+        def layer(x: Any, w: Any) -> Any:
+            return with_gradients(tf.nn.conv2d(x, w, padding=self.padding, **steps), x, w)
+
+        return computed(layer, numbers(self.image, seed), filters)
 
 
 LAYERS = [
@@ -61,11 +60,7 @@ LAYERS = [
 @needs_native
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: "-".join(map(str, layer.image)))
 def test_every_convolution_is_xlas(layer: _Layer) -> None:
-    with flags.NATIVE.override(False):
-        wanted = layer.results(np.random.RandomState(1))
-    for found, expected in zip(layer.results(np.random.RandomState(1)), wanted, strict=True):
-        scale = np.abs(expected).max()
-        np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-5)
+    assert_xlas(lambda: layer.results(1))
 
 
 @needs_native

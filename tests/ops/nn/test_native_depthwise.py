@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops.native import needs_native, program_of
-from weft.core import flags
+from tests.ops.native import (
+    assert_xlas,
+    computed,
+    needs_native,
+    numbers,
+    program_of,
+    with_gradients,
+)
 from weft.ops.nn import conv_lowering
 
 
@@ -34,21 +40,14 @@ class _Layer:
 
     def results(self, seed: int) -> list[np.ndarray]:
         """The convolution of random images and both its gradients."""
-        random = np.random.RandomState(seed)
-        with tf.Graph().as_default(), tf.Session() as sess:
-            x = tf.placeholder(tf.float32, self.image)
-            w = tf.placeholder(tf.float32, (*self.window, self.image[-1], self.depth))
-            y = tf.raw_ops.DepthwiseConv2dNative(
-                input=x, filter=w, strides=[1, *self.stride, 1], padding=self.padding,
-                dilations=[1, *self.dilation, 1],
-            )  # fmt: skip
-            g = tf.placeholder(tf.float32, y.shape)
-            call = sess.make_callable([y, *tf.gradients(y, [x, w], g)], [x, w, g])
-            given = [
-                random.standard_normal(t.shape.as_list()).astype(np.float32) for t in (x, w, g)
-            ]
-            call(*given)
-            return call(*given)  # compiled by now
+        steps = {"strides": [1, *self.stride, 1], "dilations": [1, *self.dilation, 1]}
+        filters = numbers((*self.window, self.image[-1], self.depth), seed + 1)
+
+        def layer(x: Any, w: Any) -> Any:
+            y = tf.raw_ops.DepthwiseConv2dNative(input=x, filter=w, padding=self.padding, **steps)
+            return with_gradients(y, x, w)
+
+        return computed(layer, numbers(self.image, seed), filters)
 
 
 LAYERS = [
@@ -75,11 +74,7 @@ def test_every_convolution_is_xlas(layer: _Layer) -> None:
 
 
 def _check(layer: _Layer, seed: int = 1) -> None:
-    with flags.NATIVE.override(False):
-        wanted = layer.results(seed)
-    for found, expected in zip(layer.results(seed), wanted, strict=True):
-        scale = np.abs(expected).max() or 1
-        np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-5)
+    assert_xlas(lambda: layer.results(seed))
 
 
 @needs_native

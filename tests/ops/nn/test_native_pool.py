@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops.native import needs_native, program_of
+from tests.ops.native import computed, needs_native, numbers, program_of
 from weft.core import flags
 from weft.ops.nn import pool_windows
 
@@ -34,15 +34,13 @@ class _Pool:
         """Both pools of x and their gradients for random ones."""
         random = np.random.RandomState(seed)
         how: Any = (self.size, self.stride, self.padding)
-        with tf.Graph().as_default(), tf.Session() as sess:
-            images = tf.placeholder(tf.float32, self.image)
-            pools = [tf.nn.max_pool(images, *how), tf.nn.avg_pool(images, *how)]
-            given = tf.placeholder(tf.float32, pools[0].shape)
-            gradients = [tf.gradients(y, images, given)[0] for y in pools]
-            call = sess.make_callable([*pools, *gradients], [images, given])
-            g = random.choice([-0.0, 0.0, 1.5, -2.25, 3e-3], given.shape).astype(np.float32)
-            call(x, g)
-            return call(x, g)  # compiled by now
+
+        def pools(images: Any) -> list[Any]:
+            both = [tf.nn.max_pool(images, *how), tf.nn.avg_pool(images, *how)]
+            g = random.choice([-0.0, 0.0, 1.5, -2.25, 3e-3], both[0].shape).astype(np.float32)
+            return both + [tf.gradients(y, images, tf.constant(g))[0] for y in both]
+
+        return computed(pools, x)
 
 
 def _check(pool: _Pool, x: np.ndarray) -> None:
@@ -58,10 +56,6 @@ def _check(pool: _Pool, x: np.ndarray) -> None:
 def _same_bits(found: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
-
-
-def _numbers(shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
-    return np.random.RandomState(seed).standard_normal(shape).astype(np.float32)
 
 
 POOLS = [
@@ -82,7 +76,7 @@ SOME = POOLS[:5]
 @needs_native
 @pytest.mark.parametrize("pool", POOLS, ids=str)
 def test_every_pool_is_xlas(pool: _Pool) -> None:
-    _check(pool, _numbers(pool.image))
+    _check(pool, numbers(pool.image))
 
 
 @needs_native
@@ -115,7 +109,7 @@ def test_random_pools_are_xlas() -> None:
             (a, b), (c, d), str(random.choice(["SAME", "VALID"])),
         )  # fmt: skip
         try:
-            _check(pool, _numbers(pool.image, seed))
+            _check(pool, numbers(pool.image, seed))
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {pool}") from error
 

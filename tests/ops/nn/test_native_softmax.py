@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import weft as tf
-from tests.ops.native import needs_native, program_of
+from tests.ops.native import computed, needs_native, program_of
 from weft.core import flags
-
-Compute = Callable[[Any], Any]
-
-
-def _computed(compute: Compute, x: np.ndarray) -> list[np.ndarray]:
-    with tf.Graph().as_default(), tf.Session() as sess:
-        given = tf.placeholder(x.dtype, x.shape)
-        call = sess.make_callable(compute(given), [given])
-        call(x)
-        return [np.array(result) for result in call(x)]  # compiled by now
 
 
 def _everything(x: Any) -> list[Any]:
@@ -37,8 +26,8 @@ def _everything(x: Any) -> list[Any]:
 
 def _check(x: np.ndarray) -> None:
     with flags.NATIVE.override(False):
-        wanted = _computed(_everything, x)
-    for found, expected in zip(_computed(_everything, x), wanted, strict=True):
+        wanted = computed(_everything, x)
+    for found, expected in zip(computed(_everything, x), wanted, strict=True):
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)
 
 
@@ -68,7 +57,7 @@ def test_random_rows_are_xlas() -> None:
 @needs_native
 def test_powers_are_precise() -> None:
     x = np.linspace(-104, 0, 1 << 17, dtype=np.float32)[None]
-    (found,) = _computed(lambda x: [tf.nn.softmax(x)], x)
+    (found,) = computed(lambda x: [tf.nn.softmax(x)], x)
     powers = np.exp(x.astype(np.float64))
     wanted = powers / powers.sum()
     normal = wanted > 1.2e-38
@@ -86,7 +75,7 @@ def test_infinities_and_nans_go_where_they_belong() -> None:
     x[8, ::2], x[8, 1::2] = 3e38, -3e38
     with np.errstate(all="ignore"):
         _check(x)
-    softmax, *_ = _computed(_everything, x)
+    softmax, *_ = computed(_everything, x)
     assert softmax[2, 0] == 0 and softmax[6, 0] == 1 and np.isfinite(softmax[[2, 6, 7, 8]]).all()
     assert np.isnan(softmax[[0, 1, 3, 4, 5]]).all()
 
@@ -94,7 +83,7 @@ def test_infinities_and_nans_go_where_they_belong() -> None:
 @needs_native
 def test_the_same_step_gives_the_same_bits() -> None:
     x = np.random.RandomState(1).standard_normal((50, 9001)).astype(np.float32)
-    first, second = _computed(_everything, x), _computed(_everything, x)
+    first, second = computed(_everything, x), computed(_everything, x)
     assert all(map(np.array_equal, first, second))
 
 

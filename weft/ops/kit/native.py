@@ -40,10 +40,23 @@ def call(
     dtype: Any = np.float32,
 ) -> Array:
     """The result of a native kernel; `sizes` are numbers that it expects."""
+    (result,) = results(kernel, [shape], *arrays, sizes=sizes, dtype=dtype)
+    return result
+
+
+def results(
+    kernel: str,
+    shapes: Sequence[Sequence[int]],
+    *arrays: Array,
+    sizes: Sequence[int],
+    dtype: Any = np.float32,
+) -> list[Array]:
+    """As `call`, of a kernel that has several."""
     import jax
 
-    result = jax.ShapeDtypeStruct(tuple(shape), dtype)
-    return jax.ffi.ffi_call(_target(kernel), result)(*arrays, sizes=np.array(sizes, np.int64))
+    wanted = [jax.ShapeDtypeStruct(tuple(shape), dtype) for shape in shapes]
+    called = jax.ffi.ffi_call(_target(kernel), wanted)
+    return list(called(*arrays, sizes=np.array(sizes, np.int64)))
 
 
 def _target(kernel: str) -> str:

@@ -1,8 +1,9 @@
 """Attention in one op: what passes/optimize/attention.py puts in the place of its parts.
 
 The output is softmax(scale * query key^T + mask) value, for query [.., t, d], key and value
-[.., s, d]. On a GPU cuDNN computes it without ever writing out the [t, s] scores. Elsewhere, and
-for shapes that cuDNN does not take, `parts` computes it as the program spelled it.
+[.., s, d]. On a GPU cuDNN computes it without ever writing out the [t, s] scores, and on a CPU a
+kernel of weft's own. Elsewhere, and for shapes that neither takes, `parts` computes it as the
+program spelled it.
 
 `causal` says that the masks hide exactly what comes later, which then costs nothing. `adj_key` is
 False where the program gave the key as [.., d, s]. `seen` says which scores count, or, with
@@ -20,11 +21,14 @@ from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.op_def import op
 from weft.graph.traits import costs
+from weft.ops.kit import native
 from weft.ops.kit.target import target_platform
 
 Array = Any
-HALF = ("float16", "bfloat16")
+TYPES = ("float16", "bfloat16", "float32")
 LEAST_SCORES = 2**14  # below this cuDNN has nothing to save
+LEAST_IN_CPUS = 2**15  # and below this a native kernel
+LEAST_ROWS = 4  # which share what the kernel prepares of keys and values
 _INPUTS = "query: T, key: T, value: T, masks: Tmasks, seen: N * bool"
 _ATTRS = (
     "T: {half, bfloat16, float}, Tmasks: list(type) >= 0, N: int >= 0, scale: float, adj_key: bool,"
@@ -125,6 +129,55 @@ def _(
     return None
 
 
+# ---- native -----------------------------------------------------------------------------------
+
+
+def _call_of(
+    arrays: Sequence[Array],
+    masks: Sequence[Array],
+    seen: Sequence[Array],
+    scale: float,
+    adj_key: bool,
+    causal: bool,
+) -> tuple[list[Array], list[int]] | None:
+    """The mask, if any, and the sizes that a native kernel is to be given, where it suits."""
+    q, k, v = arrays
+    terms = [] if causal else [*masks, *seen]
+    if not (
+        adj_key
+        and q.ndim in (3, 4)
+        and q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
+        and k.shape[-2] == v.shape[-2]
+        and np.prod(q.shape[:-1]) * k.shape[-2] >= LEAST_IN_CPUS
+        and min(q.shape[-1], v.shape[-1]) > 0
+        and q.shape[-2] >= LEAST_ROWS
+        and (q.shape[-2] == k.shape[-2] if causal else len(masks) <= 1 and not seen)
+    ):
+        return None
+    whole = (*q.shape[:-1], k.shape[-2])
+    steps = _steps(terms[0].shape, whole) if terms else [0] * 4
+    if steps is None or not native.offers("attend", *arrays, *terms):
+        return None
+    batch, heads, rows, keys = _four(whole)
+    bits = int(np.float32(scale).view(np.int32))
+    depths = [q.shape[-1], v.shape[-1]]
+    return terms, [batch, heads, rows, keys, *depths, causal, bits, len(terms), *steps]
+
+
+def _steps(shape: Sequence[int], whole: Sequence[int]) -> list[int] | None:
+    """How far apart the numbers of a mask lie along each of four axes of scores, which it must
+    not extend: 0 where they are the same."""
+    padded = (1,) * (len(whole) - len(shape)) + tuple(shape)
+    if len(padded) > len(whole) or any(a not in (1, b) for a, b in zip(padded, whole, strict=True)):
+        return None
+    four = _four(padded)
+    return [0 if n == 1 else int(np.prod(four[i + 1 :])) for i, n in enumerate(four)]
+
+
+def _four(dims: Sequence[int]) -> tuple[int, ...]:
+    return tuple(dims) if len(dims) == 4 else (dims[0], 1, *dims[1:])
+
+
 # ---- ops --------------------------------------------------------------------------------------
 
 
@@ -171,6 +224,11 @@ def fused_attention(
             return jax.vjp(attend, *arrays)[0] if training else attend(*arrays)
         except _REFUSED:
             pass
+    suited = _call_of(arrays, masks, seen, scale, adj_key, causal)
+    if suited is not None:
+        terms, sizes = suited
+        shape = (*query.shape[:-1], value.shape[-1])
+        return native.call("attend", shape, *arrays, *terms, sizes=sizes)
     return parts(xp, [*arrays, *masks, *seen])[0].astype(query.dtype)
 
 
@@ -207,6 +265,11 @@ def fused_attention_grad(
             return list(jax.vjp(attend, *arrays)[1](gradient))
         except _REFUSED:
             pass
+    suited = _call_of(arrays, masks, seen, scale, adj_key, causal)
+    if suited is not None:
+        terms, sizes = suited
+        shapes = [x.shape for x in arrays]
+        return native.results("attend_gradient", shapes, *arrays, gradient, *terms, sizes=sizes)
     found = iter(parts(xp, [*arrays, *masks, *seen, gradient]))
     # Nothing reads the gradients that the program did not ask for.
     gradients = [next(found) if asked else x for asked, x in zip(wanted, arrays, strict=True)]

@@ -11,29 +11,27 @@ What is looked for (brackets: may be missing, or come in another order):
     [p = cast(p, bfloat16)]
     out = p v
 
-and whatever tf.gradients makes of that. Only half precision is rewritten, or what is going to be:
-the kernels that gain from it (ops/nn/attention_fused.py) take no other. Nothing is where a value in
-between is fetched or read by anything else. Nodes that are not read but waited for, such as the
+and whatever tf.gradients makes of that. Only the types that have kernels which gain from it
+(ops/nn/attention_fused.py) are rewritten. Nothing is where a value in between is fetched or read by
+anything else. Nodes that are not read but waited for, such as the
 gradient for a constant scale, go with the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from weft.graph.op_def import OpDef
-from weft.ops.nn.attention_fused import HALF, fused_attention, fused_attention_grad
+from weft.ops.nn.attention_fused import TYPES, fused_attention, fused_attention_grad
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.optimize.attention_match import Attention, Matcher, is_softmax
 from weft.passes.optimize.constants import Constants
 from weft.passes.optimize.parts import as_function
 
 
-def fuse_attention(graph: ClientGraph, types: Collection[str] = HALF) -> None:
-    """Rewrites every attention of the graph whose products are of these types, in place."""
+def fuse_attention(graph: ClientGraph) -> None:
+    """Rewrites every attention of the graph, in place."""
 
     def is_product(node: Node) -> bool:
-        return node.type in ("BatchMatMul", "BatchMatMulV2") and node.dtypes[0].name in types
+        return node.type in ("BatchMatMul", "BatchMatMulV2") and node.dtypes[0].name in TYPES
 
     if not any(is_product(node) for node in graph.nodes):
         return
