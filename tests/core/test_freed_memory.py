@@ -1,7 +1,6 @@
 """Memory of arrays that are gone serves the next ones."""
 
 import ctypes
-import os
 import subprocess
 import sys
 import types
@@ -57,7 +56,7 @@ def test_a_session_keeps_what_arrays_have_left(monkeypatch, chosen):
 @pytest.mark.skipif(machine.free() < 1 << 32, reason="so much is not little on a small machine")
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_it_keeps_large_ones_of_any_thread(in_thread):
-    if in_thread and (os.cpu_count() or 1) > 4:
+    if in_thread and machine.cores() > 4:
         pytest.skip("on many cores threads have arenas of their own")
     assert _faults(5 << 20, in_thread) < _FEW  # 40 MB
 
@@ -71,7 +70,7 @@ def test_it_keeps_what_is_little_next_to_the_memory(monkeypatch, free, largest, 
     library = types.SimpleNamespace(mallopt=lambda name, value: chosen.update({name: value}) or 1)
     monkeypatch.setattr(freed_memory, "_CHOSEN_BY_USER", ())
     monkeypatch.setattr(machine, "free", lambda: free)
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(machine, "cores", lambda: cores)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr(sys, "platform", "linux")
     freed_memory.keep_freed_memory.__wrapped__()

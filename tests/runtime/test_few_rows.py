@@ -110,6 +110,7 @@ def test_they_stay_what_they_were(compute: Any, shapes: list[tuple[int, ...]]) -
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_a_step_has_them(transpose_b: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[int] = []
+    monkeypatch.setattr(machine, "cores", lambda: 2)
     monkeypatch.setattr(
         compile, "multiply_few_rows", lambda module: counts.append(multiply_few_rows(module))
     )

@@ -42,5 +42,5 @@ def keep_freed_memory() -> None:
     largest = min(max(machine.free() // _PART, _LEAST_KEPT), _MOST_KEPT)
     choose(_MMAP_THRESHOLD, largest) or choose(_MMAP_THRESHOLD, _LEAST_KEPT)
     choose(_TRIM_THRESHOLD, _ARRAYS * largest)
-    if (os.cpu_count() or 1) <= _FEW_CORES:
+    if machine.cores() <= _FEW_CORES:
         choose(_ARENA_MAX, 1)

@@ -1,4 +1,4 @@
-"""The memory of this machine, and what kind of cores it has."""
+"""The memory of this machine, and how many cores of what kind it has."""
 
 from __future__ import annotations
 
@@ -51,6 +51,14 @@ def computes_with(kind: str) -> bool:
             return _INSTRUCTIONS[kind] <= next(flags, set())
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        return os.cpu_count() or 1
 
 
 def free() -> int:

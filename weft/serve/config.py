@@ -12,6 +12,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from weft.core import machine
 from weft.protos.serving import message
 from weft.protos.text import merge_text
 from weft.serve.errors import invalid
@@ -136,7 +137,7 @@ class Batching:
     max_batch_size: int = 1000
     batch_timeout_micros: int = 0
     max_enqueued_batches: int = 10
-    num_batch_threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    num_batch_threads: int = field(default_factory=machine.cores)
     allowed_batch_sizes: tuple[int, ...] = ()
     pad_variable_length_inputs: bool = False
     enable_large_batch_splitting: bool = False

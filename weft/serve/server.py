@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
@@ -13,7 +12,7 @@ from typing import Any
 from weft.cluster.guard.limits import message_limit
 from weft.cluster.guard.security import Credentials, Identity
 from weft.cluster.transport.listening import obstacle, socket_obstacle
-from weft.core import errors
+from weft.core import errors, machine
 from weft.runtime.debug import report
 from weft.serve.batching import Places
 from weft.serve.config import Batching, ModelConfig, read_config
@@ -153,7 +152,7 @@ class ModelServer:
 
     def _threads(self) -> int:
         """Threads of gRPC: few, as they take turns in Python, but each of a batch has one."""
-        few = max(16, 4 * (os.cpu_count() or 1))
+        few = max(16, 4 * machine.cores())
         batching = self.options.batching
         return few if batching is None else max(few, min(512, 2 * batching.max_batch_size))
 
@@ -161,7 +160,7 @@ class ModelServer:
         options = self.options
         if options.rest_port is None and not options.rest_socket:
             return
-        threads = options.rest_threads or max(64, 4 * (os.cpu_count() or 1))
+        threads = options.rest_threads or max(64, 4 * machine.cores())
         self._http = front = HttpFront(
             Rest(self.models, self.observer), self.metrics, Page(self.models, self.observer),
             self._identity, lambda: self.is_ready,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, machine
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import OpDef, raw
 from weft.graph.type_spec import TensorSpec
@@ -84,15 +84,9 @@ def interleave(
         )
     spec = inner_spec(function)
     if isinstance(cycle_length, int) and cycle_length == -1:
-        cycle_length = _processors()
+        cycle_length = machine.cores()
     cycle, block = int64(cycle_length, "cycle_length"), int64(block_length, "block_length")
     if num_parallel_calls is None:
         return calling(raw.InterleaveDataset, dataset, function, spec, cycle, block)
     calls = int64(num_parallel_calls, "num_parallel_calls")
     return calling(raw.ParallelInterleaveDatasetV2, dataset, function, spec, cycle, block, calls)
-
-
-def _processors() -> int:
-    import os
-
-    return max(os.cpu_count() or 1, 1)

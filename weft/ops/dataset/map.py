@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import machine
 from weft.core.errors import OpError, OutOfRangeError
 from weft.ops.dataset.declare import DETERMINISTIC, INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.functions import (
@@ -104,9 +105,7 @@ def checked_calls(value: Any, name: str = "num_parallel_calls") -> int:
     """How many calls there may be at a time; as many as there are processors if it is up to us."""
     calls = scalar(value, name)
     if calls == -1:
-        import os
-
-        return max(os.cpu_count() or 1, 1)
+        return machine.cores()
     if calls <= 0:
         raise invalid(f"{name} must be greater than zero.")
     return calls

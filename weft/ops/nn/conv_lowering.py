@@ -13,7 +13,6 @@ still for the gradient of the filter, as it is on x86 for few images.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -241,7 +240,7 @@ def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) ->
     if outer >= 128 or outer < 16 or positions <= 32 * outer:
         return False
     strided_back = task == "input" and max(window.stride) > 1
-    return inner > 1 and (strided_back or (os.cpu_count() or 1) >= 4)
+    return inner > 1 and (strided_back or machine.cores() >= 4)
 
 
 def _forward(x: Array, w: Array, window: Window) -> Array:

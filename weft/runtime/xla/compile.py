@@ -31,7 +31,7 @@ from weft.runtime.devices.memory import can_overwrite, memory_for_host
 from weft.runtime.resources import Variable
 from weft.runtime.xla import haste, processes
 from weft.runtime.xla.cut_fusion import compute_once
-from weft.runtime.xla.few_rows import multiply_few_rows
+from weft.runtime.xla.few_rows import MOST_CORES, multiply_few_rows
 from weft.runtime.xla.hush import import_hushed, report_cache
 from weft.runtime.xla.interrupts import heed_ignored_interrupts, interruptible
 from weft.runtime.xla.lower import NotCompilable
@@ -166,7 +166,8 @@ def compile_region(
         if on_host:
             compute_once(lowered.compiler_ir())
             keep_nans(lowered.compiler_ir())
-            multiply_few_rows(lowered.compiler_ir())
+            if machine.cores() <= MOST_CORES:
+                multiply_few_rows(lowered.compiler_ir())
         try:
             options = _host_options(spec, span, traced.jaxpr) if on_host else _device_options()
             executable = _compiled(lowered, options)

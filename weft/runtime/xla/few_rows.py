@@ -1,9 +1,9 @@
 """Products of a few rows and a large matrix, as small batches make them, in programs for x86.
 
-XLA's library for products packs the large matrix for them, which takes longer than the product
-itself. A matrix given by columns, as for the gradient of a layer, takes its place instead: then the
-rows are packed. One given by rows goes to XLA's own products, which take what does not lie in
-memory as that library wants it: rows that were copied to columns.
+XLA's library for products packs the large matrix for them, which on a few cores takes longer than
+the product itself. A matrix given by columns, as for the gradient of a layer, takes its place
+instead: then the rows are packed. One given by rows goes to XLA's own products, which take what
+does not lie in memory as that library wants it: rows that were copied to columns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 from weft.core import machine
 from weft.runtime.xla.cut_fusion import blocks, maker_of, op_name
 
+# With more cores than that, packing takes less time than what is done to go without.
+MOST_CORES = 4
 # Rows are few next to a matrix with so many elements for each of them.
 _EACH = 2**16
 

@@ -9,7 +9,6 @@ pieces of such memory take turns, for a step may still be on its way when the ne
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 import weakref
 from collections import deque
@@ -19,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import machine
 from weft.ops.kit.room import byte_count
 from weft.runtime.devices.memory import memory_for_host
 
 MOST = 1 << 28  # bytes that a step is fed
 _TURNS = 3
 _MOST_KEPT = 1 << 30  # bytes of all programs
-_LARGE, _THREADS = 1 << 23, min(4, os.cpu_count() or 1)
+_LARGE, _THREADS = 1 << 23, min(4, machine.cores())
 
 
 class Piece:
