@@ -55,6 +55,10 @@ def test_resampled_elements_and_their_gradient() -> None:
         ([None, None], "only one index to be marked as adjustable"),
         ([3, 4], "at least one index"),
         ([1, None], "Dimension 0 input tensor has size 3, desired shape has size 1"),
+        (
+            [None, 6],
+            r"the result, of shape \[2, 6\], to have a place in the input, of shape \[3, 4\]",
+        ),
         ([4, 4, None], "to be the same as the length of the desired shape, 3"),
     ],
 )

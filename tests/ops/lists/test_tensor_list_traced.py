@@ -12,6 +12,7 @@ from weft.core import flags
 from weft.ops.functions.defun import Defun
 from weft.ops.functions.function_calls import If, While
 from weft.ops.lists import tensor_list
+from weft.runtime.xla import region
 
 raw, f32, i32 = tf.raw_ops, tf.float32, tf.int32
 ROWS = np.arange(4 * 32 * 32, dtype=np.float32).reshape(4, 32, 32) % 7.0
@@ -45,6 +46,21 @@ def by_index(x):
         input_handle=rows, indices=[3, 2, 2], element_shape=[32, 32], element_dtype=f32
     )
     return [one, some, stack(rows), raw.TensorListLength(input_handle=rows)]
+
+
+def by_matrix(x):
+    """Indices count however they are arranged."""
+    rows = raw.TensorListScatterV2(
+        tensor=x, indices=[[3, 0], [2, 1]], element_shape=[32, 32], num_elements=4
+    )
+    some = [
+        raw.TensorListGather(
+            input_handle=rows, indices=indices, element_shape=[32, 32], element_dtype=f32
+        )
+        for indices in ([[3, 2], [2, 0]], 1)
+    ]
+    assert [each.shape.as_list() for each in some] == [[4, 32, 32], [1, 32, 32]]
+    return [*some, stack(rows)]
 
 
 def never_set(x):
@@ -128,12 +144,12 @@ def of_branches(x):
 
 @pytest.mark.parametrize(
     "program",
-    [by_index, never_set, ends, sums, two_pushes_a_turn, lists_in_a_list, of_branches],
+    [by_index, by_matrix, never_set, ends, sums, two_pushes_a_turn, lists_in_a_list, of_branches],
     ids=lambda p: p.__name__,
 )
 def test_as_on_the_host(program, monkeypatch) -> None:
+    monkeypatch.setattr(region, "CALL_COST", 0.0)  # the smallest program is compiled
     x = tf.placeholder(f32, ROWS.shape)
-    # The matrix product makes it worth compiling.
     fetches = [*program(tf.tensordot(x, tf.eye(32), 1))]
     with flags.XLA.override(False), tf.Session() as session:
         wanted = session.run(fetches, {x: ROWS})

@@ -180,6 +180,11 @@ def _origins(dims: tuple[int, ...], shape: Any) -> tuple[Any, ...]:
         stride *= factor
         found.append(place // factor)
     found[free] = phase * out[free] + places[free]
+    if int(np.max(found[free])) >= dims[free]:
+        raise invalid(
+            f"{_RESAMPLED} every element of the result, of shape {list(out)}, to have a place in"
+            f" the input, of shape {list(dims)}."
+        )
     return tuple(found)
 
 

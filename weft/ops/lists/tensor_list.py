@@ -6,6 +6,7 @@ A list never changes; pushing and popping give new ones. Elements that were neve
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -144,7 +145,10 @@ def _stacked(c: ShapeContext) -> Dims:
 
 def _gathered(c: ShapeContext) -> Dims:
     rows, dims = c.dims(1), _given(c, 2)
-    return None if rows is None or dims is None else (rows[0], *dims)
+    if dims is None:
+        return None
+    count = None if rows is None or None in rows else math.prod(rows)  # type: ignore[arg-type]
+    return (count, *dims)
 
 
 def _concatenated(c: ShapeContext) -> list[Dims]:
@@ -208,6 +212,7 @@ def tensor_list_from_tensor(
 
 
 def _scattered(base: list[Any], tensor: Any, indices: Any) -> list[Any]:
+    indices = indices.ravel()
     if len(indices) != len(tensor):
         raise invalid(
             f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: "
@@ -352,7 +357,7 @@ def tensor_list_gather(
     xp: Any, input_handle: Any, indices: Any, element_shape: Any, *, element_dtype: DType
 ) -> Any:
     input_handle.check(element_dtype)
-    chosen = [_index(input_handle, i, "gather") for i in indices]
+    chosen = [_index(input_handle, i, "gather") for i in indices.ravel()]
     return _stack(input_handle, chosen, dims_from(element_shape))
 
 

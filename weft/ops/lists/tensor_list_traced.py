@@ -303,6 +303,7 @@ def _(
     size = _size(num_elements)
     if size < 0:
         raise NotImplementedError("a list of a length that is not known")
+    indices = indices.ravel()
     if len(indices) != tensor.shape[0]:
         raise NotImplementedError("not as many rows as indices")
     blank = xp.zeros((size, *tensor.shape[1:]), tensor.dtype)
@@ -360,10 +361,9 @@ def _(
 
 @lists.tensor_list_gather.traced
 def _(
-    xp: Any, input_handle: TracedList, indices: Sequence[int], element_shape: Any, *,
-    element_dtype: DType,
-) -> Any:  # fmt: skip
-    dims = _known_dims(element_shape)
+    xp: Any, input_handle: TracedList, indices: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    dims, indices = _known_dims(element_shape), indices.ravel()
     input_handle.check(element_dtype, dims)
     input_handle.check_range(indices)
     return input_handle.chosen(indices, dims)
