@@ -17,20 +17,25 @@ namespace weft {
 
 inline long over(long a, long b) { return (a + b - 1) / b; }
 
-// Memory for the length of a call, aligned to the lines of caches.
+// Memory for the length of a call, aligned to the lines of caches. Not by `aligned_alloc`: what it
+// gave back, the C library may not give again.
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(size_t count)
-      : at_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 64) / 64 * 64))) {
-    if (at_ == nullptr) throw std::bad_alloc();
+  explicit Scratch(size_t count) : all_(std::malloc(count * sizeof(T) + LINE)) {
+    if (all_ == nullptr) throw std::bad_alloc();
+    const auto from = reinterpret_cast<std::uintptr_t>(all_);
+    at_ = reinterpret_cast<T*>((from + LINE - 1) / LINE * LINE);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::free(at_); }
+  ~Scratch() { std::free(all_); }
   T* get() const { return at_; }
 
  private:
+  static constexpr std::size_t LINE = 64;
+
+  void* all_;
   T* at_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels.h"
 #include "product.h"
+#include "winograd.h"
 
 namespace weft {
 namespace {
@@ -264,6 +265,8 @@ void convolve(const Call& call) {
   const Slide slide = sizes.slide();
   const long count = over(slide.outputs, PANEL), sums = slide.sums();
   const float *x = call.in(0), *w = call.in(1);
+  const Windows windows(call.sizes());
+  if (suits_winograd(windows)) return convolve_tiles(call, windows, x, w, false, call.out(0));
   if (has_many_filters(slide)) {
     const Patches patches(slide, x);
     multiply(
@@ -287,6 +290,8 @@ void convolve_input(const Call& call) {
   const Size &image = sizes.image, &g = sizes.result;
   const float *w = call.in(0), *gradient = call.in(1);
   float* x = call.out(0);
+  const Windows back_windows = Windows(call.sizes()).back();
+  if (suits_winograd(back_windows)) return convolve_tiles(call, back_windows, gradient, w, true, x);
   const long count = over(image.c, PANEL), taps = sizes.window_h * sizes.window_w;
   if (sizes.stride_h * sizes.stride_w == 1) {
     const Phase v(0, sizes.window_h, 1, sizes.dilation_h, sizes.top, image.h);
@@ -336,6 +341,8 @@ void convolve_filter(const Call& call) {
   const float *x = call.in(0), *gradient = call.in(1);
   const long outputs = slide.outputs, count = over(outputs, PANEL), width = slide.width();
   const long filters = slide.sums() * outputs;
+  const Windows windows(call.sizes());
+  if (suits_winograd(windows)) return convolve_filter_tiles(call, windows, x, gradient, call.out(0));
   if (has_many_filters(slide)) {
     const Patches patches(slide, x);
     multiply(

@@ -41,6 +41,10 @@ struct Axis {
             taps > 0 && end - first == taps};
   }
 
+  Axis back() const {
+    return {results, image, window, stride, dilation, (window - 1) * dilation - before};
+  }
+
   // The first window that sees a position of the image or what is behind it, and the first that
   // begins behind it.
   long first_seeing(long position) const {
@@ -90,6 +94,15 @@ struct Windows {
       : images(s[0]), channels(s[3]), outputs(s[6]),
         rows{s[1], s[4], s[7], s[9], s[11], s[13]},
         columns{s[2], s[5], s[8], s[10], s[12], s[14]} {}
+
+  // Those that slide over results the other way, if strides are 1: each sees what saw it.
+  Windows back() const {
+    Windows made = *this;
+    std::swap(made.channels, made.outputs);
+    made.rows = rows.back();
+    made.columns = columns.back();
+    return made;
+  }
 };
 
 // Calls work(image, from, until) for all rows of all images, at least `fewest` rows at once where

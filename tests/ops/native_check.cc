@@ -82,11 +82,15 @@ void compare(const char* name, const Numbers& found, const std::vector<double>& 
   std::printf("%s: off by %g\n", name, error);
 }
 
-void convolutions() {
-  const long n = between(1, 3), h = between(1, 14), w = between(1, 20), c = between(1, 40);
-  const long o = between(1, 80), kh = between(1, 4), kw = between(1, 4);
-  const long sh = between(1, 3), sw = between(1, 3);
-  const long dh = sh == 1 ? between(1, 2) : 1, dw = sw == 1 ? between(1, 2) : 1;
+// `in_tiles` for one that is computed by Winograd's way.
+void convolutions(bool in_tiles) {
+  const auto any = [in_tiles](long least, long most, long given) {
+    return in_tiles ? given : between(least, most);
+  };
+  const long n = between(1, 3), h = between(in_tiles ? 4 : 1, 14), w = between(in_tiles ? 4 : 1, 20);
+  const long c = between(1, 40) + any(0, 0, 23), o = between(1, 80) + any(0, 0, 23);
+  const long kh = any(1, 4, 3), kw = any(1, 4, 3), sh = any(1, 3, 1), sw = any(1, 3, 1);
+  const long dh = sh == 1 ? any(1, 2, 1) : 1, dw = sw == 1 ? any(1, 2, 1) : 1;
   const long rows = (h + sh - 1) / sh, columns = (w + sw - 1) / sw;
   const long top = std::max(0L, (rows - 1) * sh + (kh - 1) * dh + 1 - h) / 2;
   const long left = std::max(0L, (columns - 1) * sw + (kw - 1) * dw + 1 - w) / 2;
@@ -235,7 +239,8 @@ void attention() {
 int main(int, char** arguments) {
   source.seed(std::atol(arguments[1]));
   for (int i = 0; i < 30; ++i) {
-    convolutions();
+    convolutions(false);
+    if (i % 5 == 0) convolutions(true);
     products();
     windows();
     rows();
