@@ -12,10 +12,11 @@ namespace weft {
 namespace {
 
 constexpr int SIDE = 4, REACH = 6, POINTS = REACH * REACH, TAPS = 9;
-constexpr long ROOM = 1 << 25;   // numbers that all sums of threads may take
-constexpr long MANY = 64;        // tiles whose changes of filters are worth adding to the sum
-constexpr int MOST_PARTS = 64;   // of which each has a sum
-constexpr long SPREAD = 16;      // numbers between two points, lest all fall to one place of a cache
+constexpr long FEWEST = 24;     // channels for which changing images costs less than it saves
+constexpr long ROOM = 1 << 25;  // numbers that filters or the sums of all threads may take
+constexpr long MANY = 64;       // tiles whose changes of filters are worth adding to the sum
+constexpr int MOST_PARTS = 64;  // of which each has a sum
+constexpr long SPREAD = 16;     // numbers between two points, lest all fall to one place of a cache
 
 // Along one axis: from pixels, taps and results to values at points 0, A, -A, B, -B and infinity, and
 // back. Pixels give what interpolates them times `AT_A`, ..., taps what is divided by that. What gives
@@ -286,9 +287,10 @@ bool suits_winograd(const Windows& windows) {
   const auto plain = [](const Axis& axis) {
     return axis.window == 3 && axis.stride == 1 && axis.dilation == 1 && axis.results >= SIDE;
   };
-  const long c = windows.channels, o = windows.outputs;
-  return plain(windows.rows) && plain(windows.columns) && std::min(c, o) >= 24 &&
-         4 * Tiles(windows).count() >= std::min(c, o);
+  const long c = windows.channels, o = windows.outputs, tiles = Tiles(windows).count();
+  // Nor should it be mostly filters that are changed.
+  return plain(windows.rows) && plain(windows.columns) && std::min(c, o) >= FEWEST &&
+         4 * tiles >= std::min(c, o) && POINTS * c * o <= ROOM;
 }
 
 void convolve_tiles(const Call& call, const Windows& windows, const float* x, const float* w,
