@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
 import weft as tf
+from weft.graph.op_def import raw
 from weft.ops.math import math
 from weft.ops.math.histogram import histogram_fixed_width_op
 from weft.runtime.xla.compile import load
@@ -201,3 +203,12 @@ def test_a_histogram_of_a_range_without_end_has_all_in_one_bin(low: float) -> No
     with np.errstate(invalid="ignore"):  # as in a step
         assert list(kernel(np, x, np.float32(ends), nbins)) == [3, 0, 0, 0]
     assert list(compiled(x, np.float32(ends))) == [3, 0, 0, 0]
+
+
+def test_poles_of_zeta_are_infinite_in_compiled_steps() -> None:
+    kernel = jax.jit(functools.partial(raw.Zeta.kernel, jax.numpy))
+    x = np.array([0.5, 1.0, 1.2, 1.5, 2.0, 3.0, np.nan], np.float32)
+    for q in (0.0, -0.0, -1.0, -3.0, -np.inf):
+        found = kernel(x, np.full_like(x, q))
+        np.testing.assert_array_equal(found, [np.nan] + [np.inf] * 6)
+    assert np.isnan(kernel(x[2:4], np.float32([-0.5, -2.5]))).all()

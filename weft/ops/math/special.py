@@ -109,6 +109,12 @@ def _polygamma(xp: Any, a: Array, x: Array) -> Array:
     return _nan_where(xp, (a < 0) | (a != xp.floor(a)), value)
 
 
+def _zeta(xp: Any, x: Array, q: Array) -> Array:
+    # At a pole JAX has infinity for the even x only, and for those below 1, too.
+    at_pole = _nan_where(xp, x < 1, xp.full_like(x, np.inf))
+    return xp.where(_is_pole(xp, q), at_pole, call(xp, "zeta", x, q))
+
+
 unary(
     "Lgamma",
     FLOATS,
@@ -122,7 +128,7 @@ unary(
     from_x=lambda grad, x: grad * raw.Polygamma(constant(1, dtype=x.dtype.base_dtype), x),
 )
 polygamma_op = binary("Polygamma", SINGLE_DOUBLE, _polygamma, inputs="a, x")
-zeta_op = binary("Zeta", SINGLE_DOUBLE, lambda xp, x, q: call(xp, "zeta", x, q), inputs="x, q")
+zeta_op = binary("Zeta", SINGLE_DOUBLE, _zeta, inputs="x, q")
 
 
 def _second_only(
