@@ -78,3 +78,65 @@ def test_the_block_cell_is_the_operation(sess):
     same = tf.raw_ops.GRUBlockCell(x=x, h_prev=h, w_ru=w_ru, w_c=w_c, b_ru=b_ru, b_c=b_c).h
     sess.run(tf.global_variables_initializer())
     np.testing.assert_allclose(*sess.run([output, same]), rtol=1e-6, atol=1e-7)
+
+
+PARTS = {"x": (2, 3), "cs_prev": (2, 4), "h_prev": (2, 4), "w": (7, 16), "b": (16,)}
+WORDS = {
+    ("cs_prev", (1, 4)): "cs_prev.dims(0) != batch_size: 1 vs. 2",
+    ("h_prev", (1, 4)): "h_prev.dims(0) != batch_size: 1 vs. 2",
+    ("h_prev", (2, 5)): "h_prev.dims(1) != cell_size: 5 vs. 4",
+    ("w", (6, 16)): "w.dim_size(0) != input_size + cell_size: 6 vs. 7",
+    ("w", (7, 15)): "w.dim_size(1) != cell_size * 4: 15 vs. 16",
+    ("b", (15,)): "b.dim_size(0) != cell_size * 4: 15 vs. 16",
+}
+
+
+def _refusal(sess, op, shapes, **more):
+    """What `op` says of ones of `shapes`, which only the step knows, twice."""
+    values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    fed = {name: tf.placeholder(tf.float32) for name in shapes}
+    found = op(**fed, **more)
+    with pytest.raises(tf.errors.InvalidArgumentError) as first:
+        sess.run(found, {fed[name]: value for name, value in values.items()})
+    with pytest.raises(tf.errors.InvalidArgumentError) as second:
+        sess.run(found, {fed[name]: value for name, value in values.items()})
+    assert first.value.message == second.value.message
+    return first.value.message
+
+
+@pytest.mark.parametrize(("part", "shape"), WORDS)
+def test_parts_of_an_lstm_go_together(sess, part, shape):
+    given = {**PARTS, **dict.fromkeys(("wci", "wcf", "wco"), (4,)), part: shape}
+    gates = dict.fromkeys("i cs f o ci co cs_grad h_grad".split(), (2, 4))
+    words = WORDS[part, shape]
+    assert words in _refusal(sess, tf.raw_ops.LSTMBlockCell, given)
+    back = tf.raw_ops.LSTMBlockCellGrad
+    assert words in _refusal(sess, back, {**given, **gates}, use_peephole=False)
+    frames = {**given, "x": (2, 2, 3)}
+    last = tf.constant(2, tf.int64)
+    assert words in _refusal(sess, tf.raw_ops.BlockLSTM, frames, seq_len_max=last)
+
+
+def test_states_of_an_lstm_have_its_size(sess):
+    given = {**PARTS, **dict.fromkeys(("wci", "wcf", "wco"), (4,))}
+    gates = {**dict.fromkeys("i cs f o ci co cs_grad h_grad".split(), (2, 4)), "co": (2, 3)}
+    back = tf.raw_ops.LSTMBlockCellGrad
+    words = _refusal(sess, back, {**given, **gates}, use_peephole=False)
+    assert "co.dim_size(1) != cell_size: 3 vs. 4" in words
+
+
+def test_shapes_of_lstms_come_from_where_tensorflow_takes_them(sess):
+    def of(*dims):
+        return tf.placeholder(tf.float32, dims)
+
+    some = tf.placeholder(tf.float32)
+    weights = {"wci": some, "wcf": some, "wco": some}
+    cell = tf.raw_ops.LSTMBlockCell(
+        x=some, cs_prev=of(2, 4), h_prev=some, w=some, b=some, **weights
+    )
+    assert cell.h.shape.as_list() == [None, 4]
+    block = tf.raw_ops.BlockLSTM(
+        seq_len_max=tf.constant(1, tf.int64), x=of(5, 2, 3), cs_prev=some, h_prev=some, w=some,
+        b=of(16), **weights,
+    )  # fmt: skip
+    assert block.h.shape.as_list() == [5, 2, 4]

@@ -15,6 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.kit.shared import invalid
 
 Array = Any
 
@@ -33,6 +34,38 @@ def sigmoid(xp: Any, x: Array) -> Array:
 
 
 # ---- one step of an LSTM ------------------------------------------------------------------------
+
+
+def _check_cell(
+    frame: tuple[int, ...], cs_prev: Array, h_prev: Array, w: Array, b: Array, **states: Array
+) -> None:
+    """Refuses parts of a step that do not go together. `frame` is the shape of x, and of cs_prev
+    are the `states`."""
+    before = {"cs_prev": cs_prev, "h_prev": h_prev}
+    for name, matrix in {**before, "w": w, **states}.items():
+        _check_rank(name, matrix, 2)
+    _check_rank("b", b, 1)
+    (batch, inputs), cells = frame, cs_prev.shape[1]
+    for name, state in before.items():
+        _check_size(f"{name}.dims(0) != batch_size", state.shape[0], batch)
+        _check_size(f"{name}.dims(1) != cell_size", state.shape[1], cells)
+    _check_size("w.dim_size(0) != input_size + cell_size", w.shape[0], inputs + cells)
+    _check_size("w.dim_size(1) != cell_size * 4", w.shape[1], cells * 4)
+    _check_size("b.dim_size(0) != cell_size * 4", b.shape[0], cells * 4)
+    for name, state in states.items():
+        of = f"{name}_tensor.dims" if name.endswith("_grad") else f"{name}.dim_size"
+        _check_size(f"{of}(0) != batch_size", state.shape[0], batch)
+        _check_size(f"{of}(1) != cell_size", state.shape[1], cells)
+
+
+def _check_rank(name: str, array: Array, rank: int) -> None:
+    if np.ndim(array) != rank:
+        raise invalid(f"{name} must be {rank}D")
+
+
+def _check_size(text: str, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise invalid(f"{text}: {found} vs. {wanted}")
 
 
 def _lstm_step(
@@ -78,10 +111,14 @@ def _lstm_step_back(
     return [part.astype(cs.dtype) for part in (before, gates, *peepholes)]
 
 
+def _step_dims(c: ShapeContext) -> tuple[int | None, int | None]:
+    """Rows of x, columns of cs_prev."""
+    (batch, _), (_, units) = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 2)
+    return batch, units
+
+
 def _cell_dims(c: ShapeContext) -> list[Dims]:
-    batch, units = s.with_rank(c.dims(1), 2)
-    batch = s.merge_dim(batch, s.with_rank(c.dims(0), 2)[0])
-    return [(batch, units)] * 7
+    return [_step_dims(c)] * 7
 
 
 @op(
@@ -93,12 +130,14 @@ def lstm_block_cell_(
     xp: Any, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array,
     b: Array, *, forget_bias: float, cell_clip: float, use_peephole: bool,
 ) -> list[Array]:  # fmt: skip
+    _check_rank("x", x, 2)
+    _check_cell(x.shape, cs_prev, h_prev, w, b)
     weights = w, wci, wcf, wco, b
     return _lstm_step(xp, x, cs_prev, h_prev, weights, forget_bias, cell_clip, use_peephole)
 
 
 def _cell_grad_dims(c: ShapeContext) -> list[Dims]:
-    batch, units = s.with_rank(c.dims(1), 2)
+    batch, units = _step_dims(c)
     gates = None if units is None else 4 * units
     return [(batch, units), (batch, gates), *[(units,)] * 3]
 
@@ -116,6 +155,9 @@ def lstm_block_cell_grad_(
     b: Array, i: Array, cs: Array, f: Array, o: Array, ci: Array, co: Array, cs_grad: Array,
     h_grad: Array, *, use_peephole: bool,
 ) -> list[Array]:  # fmt: skip
+    states = dict(i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
+    _check_rank("x", x, 2)
+    _check_cell(x.shape, cs_prev, h_prev, w, b, **states)
     weights, step = (w, wci, wcf, wco, b), (i, cs, f, o, ci, co)
     return _lstm_step_back(xp, cs_prev, weights, step, cs_grad, h_grad, use_peephole)
 
@@ -174,6 +216,9 @@ def _sequence(
     xp: Any, seq_len_max: Any, x: Array, cs_prev: Array, h_prev: Array, weights: Sequence[Array],
     forget_bias: float, cell_clip: float, use_peephole: bool,
 ) -> list[Array]:  # fmt: skip
+    _check_rank("x", x, 3)
+    _check_cell(x.shape[1:], cs_prev, h_prev, weights[0], weights[4])
+
     def step(carry: Any, frame: Any) -> tuple[Any, Any]:
         now, alive = frame
         cs, h = carry
@@ -220,9 +265,8 @@ def _sequence_back(
 
 
 def _sequence_dims(c: ShapeContext) -> list[Dims]:
-    time, batch, _ = s.with_rank(c.dims(1), 3)
-    batch, units = s.merge(s.with_rank(c.dims(2), 2), (batch, None)) or (None, None)
-    return [(time, batch, units)] * 7
+    (time, batch, _), (gates,) = s.with_rank(c.dims(1), 3), s.with_rank(c.dims(8), 1)
+    return [(time, batch, None if gates is None else gates // 4)] * 7
 
 
 def _sequence_grad_dims(c: ShapeContext) -> list[Dims]:
