@@ -107,7 +107,9 @@ def prevent_gradient_(xp: Any, input: Any) -> Any:
 
 @prevent_gradient_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']}")
+    # As Python 3 shows the bytes that TensorFlow puts there.
+    reason = op.attrs["message"].encode()
+    raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
 
 @op(

@@ -16,6 +16,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
+from weft.ops.array.array import transpose
 from weft.ops.kit.declare import public
 from weft.ops.kit.shared import invalid
 
@@ -279,7 +280,7 @@ def ctc_loss(
             raise ValueError("Cannot specify both 'inputs' and 'logits'")
         inputs = logits
     if not time_major:
-        inputs = raw.Transpose(inputs, [1, 0, 2])
+        inputs = transpose(inputs, [1, 0, 2])
     loss, _ = ctc_loss_(
         inputs, labels.indices, labels.values, sequence_length,
         preprocess_collapse_repeated=preprocess_collapse_repeated,
