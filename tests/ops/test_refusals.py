@@ -314,3 +314,60 @@ def test_an_index_of_batches_is_a_matrix() -> None:
     for batch, index in ((np.float32(1), i64([0, 0, 1])), (f32(1), i64(0))):
         words = refusal("Unbatch", batch, index, np.int64(0), timeout_micros=1000)
         assert "a matrix as its index" in words
+
+
+# ---- what graphs know ----------------------------------------------------------------------------
+
+
+def test_unknown_dimensions_beside_none_stay_unknown() -> None:
+    none, some = tf.placeholder(tf.float32, [0, 2]), tf.placeholder(tf.float32, [None, None])
+    for found in (none + some, some * none, raw.SelectV2(none > 1, some, some)):
+        assert found.shape.as_list() == [None, 2]
+
+
+def test_negative_sizes_are_no_dimensions() -> None:
+    spectrum = tf.placeholder(tf.complex64, [4, 4])
+    assert raw.IRFFT2D(spectrum, [2, -1]).shape.as_list() == [2, None]
+    assert raw.RFFT(tf.placeholder(tf.float32, [4]), [-1]).shape.as_list() == [None]
+    indices, values = i64([0, 0]), f32(1)
+    found = raw.SparseReduceSum(indices, values, i64(3, -1), np.int32(0))
+    assert found.shape.as_list() == [None]
+    assert raw.SparseReduceMax(indices, values, np.int64(4), i32(0)).shape.as_list() == []
+    assert raw.RecordInput(file_pattern="a", batch_size=-2).shape.dims is None
+
+
+def test_handles_have_their_shape() -> None:
+    text, barrier = tf.placeholder(tf.string, [1, 2]), raw.Barrier(component_types=[tf.int32])
+    for op in (raw.GetSessionTensor, raw.DeleteSessionTensor):
+        more = {"dtype": tf.float32} if op is raw.GetSessionTensor else {}
+        with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 2"):
+            op(text, **more)
+    for size in (raw.BarrierReadySize, raw.BarrierIncompleteSize):
+        assert size(barrier).shape.as_list() == []
+    matrix = tf.Variable([["a"]], use_resource=False)._ref()
+    for op in (raw.BarrierClose, raw.BarrierReadySize, raw.BarrierIncompleteSize):
+        with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 2"):
+            op(matrix)
+
+
+def test_the_larger_of_sparse_tensors_have_parts_of_their_ranks() -> None:
+    parts = [i64([1]), f32(1), i64(3)] * 2
+    for i in range(6):
+        wrong = [*parts[:i], parts[i][None], *parts[i + 1 :]]
+        with pytest.raises(ValueError, match=f"Shape must be rank {1 if i % 3 else 2} but"):
+            raw.SparseSparseMaximum(*wrong)
+
+
+def test_classes_of_refusals() -> None:
+    with pytest.raises(tf.errors.FailedPreconditionError, match="for 3-element vectors\\.\n"):
+        run("Cross", f32(1, 2), f32(1, 2))
+    image, window = np.ones((1, 4, 4, 2), np.float32), np.ones((2, 2, 2), np.float32)
+    for strides, rates in (([2, 1, 1, 1], [1] * 4), ([1] * 4, [1, 1, 1, 2])):
+        with pytest.raises(tf.errors.UnimplementedError, match="across spatial dimensions"):
+            run("Dilation2D", image, window, strides=strides, rates=rates, padding="SAME")
+    start = tf.placeholder(tf.int32)
+    count = tf.Variable(start, validate_shape=False, use_resource=False)
+    with tf.Session() as session:
+        session.run(count.initializer, {start: [0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"not a scalar: \[1\]"):
+            session.run(raw.CountUpTo(count._ref(), limit=3))

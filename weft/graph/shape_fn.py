@@ -242,9 +242,10 @@ def broadcast_dims(a: Dims, b: Dims) -> Dims:
         if x == y and x is not None:
             out.append(x)
         elif x is None or y is None:
-            # A known dimension other than 1 wins: the unknown one must be 1 or equal to it.
+            # A dimension above 1 wins: the unknown one must be 1 or equal to it. TensorFlow does
+            # not say that of 0.
             fixed = y if x is None else x
-            out.append(None if fixed == 1 or fixed is None else fixed)
+            out.append(fixed if fixed is not None and fixed > 1 else None)
         elif x == 1:
             out.append(y)
         elif y == 1:

@@ -90,7 +90,10 @@ def _real_shape(rank: int, forward: bool) -> s.Rule:
         if dims is None:
             return None
         length = c.value(1)
-        inner: list[int | None] = [None] * rank if length is None else length.tolist()
+        if length is None:
+            inner: list[int | None] = [None] * rank
+        else:  # the kernel refuses a negative length
+            inner = [None if size < 0 else size for size in length.tolist()]
         if forward and inner[-1] is not None:
             inner[-1] = _half(inner[-1])
         return dims[: len(dims) - rank] + tuple(inner)

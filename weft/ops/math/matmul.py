@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
@@ -329,8 +329,8 @@ def cross_op(xp: Any, a: Array, b: Array) -> Array:
         message = f"Both inputs must be of same shape: {s.show(a.shape)} vs. {s.show(b.shape)}"
         raise invalid(message)
     if not a.ndim or a.shape[-1] != 3:
-        message = f"Cross-products are only defined for 3-element vectors, not {s.show(a.shape)}"
-        raise invalid(message)
+        message = "Cross-products are only defined for 3-element vectors."
+        raise errors.FailedPreconditionError(None, None, message)
     return xp.cross(a, b)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -28,7 +29,8 @@ def _window(
         if len(values) != 4:
             raise invalid(f"Sliding window {what.lower()} field must specify 4 dimensions")
         if values[0] != 1 or values[3] != 1:
-            raise invalid(f"{what} is only supported across spatial dimensions.")
+            message = f"{what} is only supported across spatial dimensions."
+            raise errors.UnimplementedError(None, None, message)
     if input.ndim != 4:
         raise invalid(f"input must be 4-dimensional{s.show(input.shape)}")
     if filter.ndim != 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,18 @@ def _each(values: Any) -> list[Any]:
 _HANDLE = "handle: ref(string)"
 
 
+def _of_handle(*dims: Dims) -> Callable[[s.ShapeContext], list[Dims]]:
+    """The outputs have the shapes `dims`, if the handle may be one."""
+
+    def rule(c: s.ShapeContext) -> list[Dims]:
+        (size,) = s.with_rank(c.dims(0), 1)
+        if size not in (None, 2):
+            raise ValueError(f"Dimension must be 2 but is {size}")
+        return list(dims)
+
+    return rule
+
+
 @op(
     "Barrier", outputs=_HANDLE,
     attrs="component_types: list(type) >= 1, shapes: list(shape) >= 0 = [], capacity: int = -1,"
@@ -211,8 +223,8 @@ def barrier_take_many(
 
 
 @op(
-    "BarrierClose", inputs=_HANDLE, attrs="cancel_pending_enqueues: bool = false", shape=s.none,
-    traits=HOST_STATE,
+    "BarrierClose", inputs=_HANDLE, attrs="cancel_pending_enqueues: bool = false",
+    shape=_of_handle(), traits=HOST_STATE,
 )  # fmt: skip
 def barrier_close(
     xp: Any, ctx: Any, handle: BarrierObject, *, cancel_pending_enqueues: bool
@@ -220,7 +232,13 @@ def barrier_close(
     handle.close(cancel_pending_enqueues)
 
 
-@op("BarrierReadySize", inputs=_HANDLE, outputs="size: int32", shape=s.scalar, traits=HOST_STATE)
+@op(
+    "BarrierReadySize",
+    inputs=_HANDLE,
+    outputs="size: int32",
+    shape=_of_handle(()),
+    traits=HOST_STATE,
+)
 def barrier_ready_size(xp: Any, ctx: Any, handle: BarrierObject) -> Any:
     return np.array(handle.ready.size(), np.int32)
 
@@ -229,7 +247,7 @@ def barrier_ready_size(xp: Any, ctx: Any, handle: BarrierObject) -> Any:
     "BarrierIncompleteSize",
     inputs=_HANDLE,
     outputs="size: int32",
-    shape=s.scalar,
+    shape=_of_handle(()),
     traits=HOST_STATE,
 )
 def barrier_incomplete_size(xp: Any, ctx: Any, handle: BarrierObject) -> Any:

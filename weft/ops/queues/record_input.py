@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.core import errors
+from weft.graph import shape_fn as s
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.traits import HOST_STATE
@@ -94,7 +95,7 @@ class RecordYielder:
     attrs="file_pattern: string, file_random_seed: int = 301, file_shuffle_shift_ratio: float = 0,"
     " file_buffer_size: int = 10000, file_parallelism: int = 16, batch_size: int = 32,"
     ' compression_type: string = ""',
-    shape=lambda c: (c.attr("batch_size"),), traits=HOST_STATE,
+    shape=s.unknown, traits=HOST_STATE,
 )  # fmt: skip
 def record_input(xp: Any, ctx: Any, *, batch_size: int) -> Any:
     attrs = ctx.node.attrs

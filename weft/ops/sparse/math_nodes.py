@@ -72,10 +72,11 @@ def _reduced_dims(c: ShapeContext) -> Dims:
     shape, axes = c.value(2), c.value(3)
     if shape is None or axes is None:
         return None
-    chosen = np.ravel(axes).tolist() or list(range(len(shape)))
-    if any(not -len(shape) <= axis < len(shape) for axis in chosen):
+    dims = tuple(None if size < 0 else size for size in np.ravel(shape).tolist())
+    chosen = np.ravel(axes).tolist() or list(range(len(dims)))
+    if any(not -len(dims) <= axis < len(dims) for axis in chosen):
         return None  # the kernel says so
-    return s.reduced_dims(tuple(map(int, shape)), chosen, c.attr("keep_dims"))
+    return s.reduced_dims(dims, chosen, c.attr("keep_dims"))
 
 
 def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
@@ -266,6 +267,12 @@ def _listed(shape: Any) -> str:
     return " ".join(str(int(n)) for n in shape)
 
 
+def _choice_dims(c: ShapeContext) -> list[Dims]:
+    for i in range(6):
+        s.with_rank(c.dims(i), 1 if i % 3 else 2)
+    return [(None, None), (None,)]
+
+
 def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
     def kernel(
         xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
@@ -288,7 +295,7 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         inputs="a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T,"
         " b_shape: int64",
         outputs="output_indices: int64, output_values: T", attrs=f"T: {types}",
-        shape=lambda c: [(None, None), (None,)], traits=HOST,
+        shape=_choice_dims, traits=HOST,
     )(kernel)  # fmt: skip
 
 

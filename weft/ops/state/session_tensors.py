@@ -50,9 +50,14 @@ def get_session_handle_v2_(xp: Any, ctx: Any, value: Any) -> Any:
     return _keep(ctx, value)
 
 
+def _of_handle(c: s.ShapeContext) -> list[s.Dims]:
+    s.with_rank(c.dims(0), 0)
+    return s.unknown(c)
+
+
 @op(
     "GetSessionTensor", inputs="handle: string", outputs="value: dtype", attrs="dtype: type",
-    shape=s.unknown, traits=HOST_STATE | NO_GRADIENT,
+    shape=_of_handle, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def get_session_tensor_(xp: Any, ctx: Any, handle: Any) -> Any:
     name = _text(handle)
@@ -63,7 +68,8 @@ def get_session_tensor_(xp: Any, ctx: Any, handle: Any) -> Any:
 
 
 @op(
-    "DeleteSessionTensor", inputs="handle: string", shape=s.none, traits=HOST_STATE | NO_GRADIENT,
+    "DeleteSessionTensor", inputs="handle: string", shape=_of_handle,
+    traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def delete_session_tensor_(xp: Any, ctx: Any, handle: Any) -> None:
     name = _text(handle)

@@ -361,6 +361,8 @@ def _declare_count(name: str, variable: str) -> None:
     def count(xp: Any, *cells: Cell, limit: int) -> Array:
         (cell,) = cells
         value = cell.read()
+        if np.ndim(value):
+            raise invalid(f"input is not a scalar: {s.show(np.shape(value))}")
         if value >= limit:
             raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
         cell.write(np.asarray(value + 1, value.dtype))
