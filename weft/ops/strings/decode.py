@@ -153,9 +153,17 @@ def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndar
         try:
             return inflate(data, bits, "A compressed string")
         except zlib.error as error:
-            raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
+            raise errors.DataLossError(
+                None, None, f"inflate() failed with {_told(error)}"
+            ) from None
 
     return mapped(decompress, bytes)
+
+
+def _told(error: zlib.error) -> str:
+    """The code and the words of zlib, which Python puts among its own."""
+    number, _, reason = str(error).removeprefix("Error ").partition(" while decompressing data")
+    return f"error {number}{reason}"
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
@@ -203,7 +211,7 @@ def decode_base64_(xp: Any, input: Any) -> np.ndarray:
         try:
             return base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4))
         except binascii.Error:
-            raise invalid("Base64 string length cannot be 1 modulo 4") from None
+            raise invalid("Base64 string length cannot be 1 modulo 4.") from None
 
     return mapped(decode, input)
 
