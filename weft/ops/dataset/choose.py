@@ -34,8 +34,9 @@ class Take(Choosing):
         return self.count == -1
 
     def cardinality(self) -> int:
+        """As TensorFlow 1.15 counts: all elements of what has an end are said to have none."""
         n = self.input.cardinality()
-        if n == UNKNOWN or self.count < 0:
+        if n == UNKNOWN:
             return n
         return self.count if n == INFINITE else min(n, self.count)
 
@@ -85,9 +86,9 @@ class Skip(Choosing):
 
     def cardinality(self) -> int:
         n = self.input.cardinality()
-        if self.count < 0:
-            return 0
-        return n if n < 0 else max(n - self.count, 0)
+        if n < 0:
+            return n
+        return 0 if self.count < 0 else max(n - self.count, 0)
 
 
 class Rest(Over):
