@@ -22,6 +22,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid
 from weft.ops.kit.string_arrays import mapped
+from weft.storage.tf_record import what_failed
 
 _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
@@ -154,16 +155,10 @@ def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndar
             return inflate(data, bits, "A compressed string")
         except zlib.error as error:
             raise errors.DataLossError(
-                None, None, f"inflate() failed with {_told(error)}"
+                None, None, f"inflate() failed with {what_failed(error)}"
             ) from None
 
     return mapped(decompress, bytes)
-
-
-def _told(error: zlib.error) -> str:
-    """The code and the words of zlib, which Python puts among its own."""
-    number, _, reason = str(error).removeprefix("Error ").partition(" while decompressing data")
-    return f"error {number}{reason}"
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
