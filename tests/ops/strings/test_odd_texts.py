@@ -95,3 +95,9 @@ def test_joined_strings_have_one_shape(sess):
 def test_an_example_in_json_is_an_object(sess):
     with pytest.raises(tf.errors.InvalidArgumentError, match="Root element must be a message"):
         sess.run(tf.decode_json_example("[]"))
+
+
+@pytest.mark.parametrize(("pos", "expected"), [(0, b"\xa9ab"), (1, b"abc"), (-3, b"abc")])
+def test_a_text_begins_with_a_character_whatever_its_first_byte_is(sess, pos, expected):
+    piece = tf.strings.substr(b"\xa9abc", pos, 3, unit="UTF8_CHAR")
+    assert sess.run(piece) == expected

@@ -128,6 +128,8 @@ def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
     starts = _starts(text)
+    if text and starts[:1] != [0]:
+        starts.insert(0, 0)  # a text begins with a character, whatever its first byte is
     if pos < 0:
         pos = pos + len(starts) if length >= 0 else -1
     if not 0 <= pos <= len(starts):
