@@ -133,7 +133,7 @@ class Repeat(Choosing):
             found = self.input.over_and_over(scope, raw, self.count)
             if found is not None:
                 return found
-        return Repeated(lambda: self.input.open(scope, raw), self.count)
+        return Repeated(lambda: self.input.open(scope, raw), self.count, scope)
 
     def changes_nothing(self) -> bool:
         return self.count == 1
@@ -150,8 +150,8 @@ class Repeat(Choosing):
 class Repeated(Reopening):
     state = ("opened", "left", "fresh", "over")
 
-    def __init__(self, make: Callable[[], Iterator], count: int) -> None:
-        super().__init__(make)
+    def __init__(self, make: Callable[[], Iterator], count: int, scope: Scope) -> None:
+        super().__init__(make, scope.draws)
         self.left, self.fresh, self.over = count, True, False
 
     def next(self) -> Any:
@@ -167,11 +167,19 @@ class Repeated(Reopening):
             if element is not None:
                 self.fresh = False
                 return element
-            self.drop()
+            if self.left:
+                self.drop()
+            else:
+                self.end()
             if self.fresh and self.left < 0:
                 break  # of nothing there is no repetition
         self.over = True
         return None
+
+    def begin(self) -> None:
+        if self.input is None and self.left and not self.over:
+            self.left -= 1
+            self.reopen().begin()
 
     def many(self, count: int) -> list[Any]:
         found: list[Any] = []
