@@ -176,10 +176,10 @@ class Repeated(Reopening):
         self.over = True
         return None
 
-    def begin(self) -> None:
+    def open_early(self) -> None:
         if self.input is None and self.left and not self.over:
             self.left -= 1
-            self.reopen().begin()
+            self.reopen().open_early()
 
     def many(self, count: int) -> list[Any]:
         found: list[Any] = []

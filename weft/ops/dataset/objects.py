@@ -166,11 +166,11 @@ class Iterator:
         """The iterators that this one takes from."""
         return ()
 
-    def begin(self) -> None:
+    def open_early(self) -> None:
         """Opens what TensorFlow opens before the first element is asked for."""
         for part in self.parts():
             if part is not None:
-                part.begin()
+                part.open_early()
 
     def close(self) -> None:
         """Lets go of files, threads and functions. Elements are not asked for after that."""
@@ -240,7 +240,7 @@ class Reopening(Iterator):
         That uses up seeds of what is shuffled anew each time.
         """
         if self.draws():
-            self.reopen().begin()
+            self.reopen().open_early()
         self.drop()
 
     def parts(self) -> Sequence[Iterator | None]:
