@@ -140,6 +140,10 @@ def test_a_single_element_must_be_single(sess: Any) -> None:
         (lambda: tf.data.Dataset.zip((range_(7).skip(2), range_(9).take(8))), 5),
         (lambda: range_(7).shard(3, 0).concatenate(range_(2)), 5),
         (lambda: range_(7).window(2, shift=3, drop_remainder=True), 2),
+        (lambda: range_(7).take(-1), -1),
+        (lambda: range_(7).skip(-1), 0),
+        (lambda: range_(7).repeat().skip(-1), -1),
+        (lambda: range_(7).skip(2).apply(tf.data.experimental.ignore_errors()), 5),
     ],
 )
 def test_how_many_elements_there_are(dataset: Any, wanted: int, sess: Any) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,3 +74,72 @@ print([int(x) for x in dataset] != [int(x) for x in dataset])
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.stdout.strip() == str(is_anew), found.stderr
+
+
+# ---- branches, and passes that begin in vain -----------------------------------------------------
+
+
+def _passes(dataset: Any) -> list[Any]:
+    element = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+    found = []
+    with tf.Session() as session:
+        while True:
+            try:
+                found.append(session.run(element))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def _kept(dataset: Any) -> Any:
+    return dataset.filter(lambda x: x > -1)
+
+
+def test_repetitions_of_repetitions_use_up_seeds_between_them() -> None:
+    tf.set_random_seed(7)
+    shuffled = tf.data.Dataset.range(8).shuffle(3, seed=7)
+    found = _passes(_kept(_kept(shuffled).repeat(2)).repeat(2))
+    orders = ["".join(map(str, found[i : i + 8])) for i in range(0, 32, 8)]
+    assert orders == ["21453760", "10435267", "12056743", "20436751"]
+
+
+def test_three_repetitions_deep() -> None:
+    tf.set_random_seed(7)
+    dataset = tf.data.Dataset.range(8).shuffle(3, seed=7)
+    for _ in range(3):
+        dataset = _kept(dataset).repeat(2)
+    found = _passes(dataset)
+    orders = ["".join(map(str, found[i : i + 8])) for i in range(32, 64, 8)]
+    assert orders == ["21045763", "23456107", "03125467", "02453617"]
+
+
+def test_flat_maps_of_flat_maps_shuffle_each_for_themselves() -> None:
+    tf.set_random_seed(7)
+
+    def four(x: Any) -> Any:
+        return tf.data.Dataset.range(4).shuffle(3)
+
+    found = _passes(tf.data.Dataset.range(2).flat_map(four).flat_map(four))
+    assert found == [2, 0, 3, 1] * 8
+
+
+def test_a_parallel_interleave_shuffles_each_dataset_anew() -> None:
+    tf.set_random_seed(7)
+    dataset = tf.data.Dataset.range(4).interleave(
+        lambda x: tf.data.Dataset.range(4).shuffle(3, seed=1), 2, num_parallel_calls=2
+    )
+    found = "".join(map(str, _passes(dataset.repeat(2))))
+    assert found == "22331100" * 2 + "11003322" * 2
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_functions_of_a_dataset_that_is_taken_twice_draw_the_same_numbers(seed: Any) -> None:
+    tf.set_random_seed(7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the graph's seed is used in the function
+        drawn = tf.data.Dataset.range(8).map(
+            lambda x: x + tf.random_uniform([], maxval=100, dtype=tf.int64, seed=seed)
+        )
+    pairs = _passes(tf.data.Dataset.zip((drawn, drawn)).repeat(2))
+    assert all(a == b for a, b in pairs) and pairs[:8] != pairs[8:]
+    chain = _passes(drawn.concatenate(drawn))
+    assert chain[:8] == chain[8:] == [a for a, _ in pairs[:8]]

@@ -212,7 +212,7 @@ def test_slope_of_padded_rows() -> None:
     values, default = tf.constant([1.0, 2.0, 3.0]), tf.constant(5.0)
     rows = tf.RaggedTensor.from_row_splits(values, [0, 2, 2, 3])
     dense = rows.to_tensor(default)
-    assert dense.shape.as_list() == [3, None]
+    assert dense.shape.as_list() == [3, 2]
     slopes = tf.gradients(dense, [values, default], [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
     with tf.Session() as session:
         found, of_values, of_default = session.run([dense, *slopes])
@@ -225,3 +225,13 @@ def test_gathering_one_row() -> None:
     assert run(tf.gather(words, 1)).tolist() == [b"c", b"d", b"e"]
     nested = tf.ragged.constant([[[1], [2, 3]], [[4]]])
     assert run(tf.gather(nested, 0)).to_list() == [[1], [2, 3]]
+
+
+def test_constant_rows_have_a_static_width() -> None:
+    nested = tf.ragged.constant([[[1, 2], [3]], [], [[4]]])
+    assert nested.to_tensor().shape.as_list() == [3, 2, 2]
+    words = tf.ragged.constant([["a"], []])
+    assert words.to_tensor("-").shape.as_list() == [2, 1]
+    splits = tf.placeholder_with_default(tf.constant([0, 2, 3], tf.int64), [3])
+    rows = tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
+    assert rows.to_tensor().shape.as_list() == [2, None]

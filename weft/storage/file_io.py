@@ -118,7 +118,7 @@ class FileIO:
         start = (0, reader.tell(), self.size() if whence == 2 else 0)[whence]
         if start + offset < 0:
             raise errors.InvalidArgumentError(
-                None, None, f"Seek position {start + offset} is negative"
+                None, None, f"Seeking to a negative position: {start + offset}"
             )
         reader.seek(start + offset)
 
@@ -252,7 +252,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     source, from_path = _at(src)
     target, to_path = _at(dst)
     if not overwrite and target.exists(to_path):
-        raise exists_already(_path(dst))
+        raise exists_already()
     if type(source) is type(target) and getattr(source, "system", None) is getattr(
         target, "system", None
     ):
@@ -268,7 +268,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     system, from_path = _at(src)
     target, to_path = _at(dst)
     if not overwrite and target.exists(to_path):
-        raise exists_already(_path(dst))
+        raise exists_already()
     if type(system) is not type(target):
         raise errors.UnimplementedError(
             None, None, f"Renaming {_path(src)} to {_path(dst)} not implemented"

@@ -43,8 +43,8 @@ def translated(path: str) -> Iterator[None]:
         raise kind(None, None, f"{path}; {reason}") from error
 
 
-def exists_already(path: str) -> errors.OpError:
-    return errors.AlreadyExistsError(None, None, f"file already exists: {path}")
+def exists_already() -> errors.OpError:
+    return errors.AlreadyExistsError(None, None, "file already exists")
 
 
 class LocalFiles:

@@ -112,6 +112,12 @@ class TFRecordOptions:
 # ---- reading -------------------------------------------------------------------------------------
 
 
+def what_failed(error: zlib.error) -> str:
+    """The code and the words of zlib, which Python puts among its own."""
+    number, _, reason = str(error).removeprefix("Error ").partition(" while decompressing data")
+    return f"error {number}{reason}"
+
+
 class _Inflated(io.RawIOBase):
     """The decompressed content of a file; several streams may follow one another."""
 
@@ -146,7 +152,9 @@ class _Inflated(io.RawIOBase):
                         return 0
                 self.data = self.inflater.decompress(left, _CHUNK)
         except zlib.error as error:
-            raise errors.DataLossError(None, None, f"inflate() failed: {error}") from error
+            raise errors.DataLossError(
+                None, None, f"inflate() failed with {what_failed(error)}"
+            ) from error
         count = min(len(buffer), len(self.data))
         buffer[:count] = self.data[:count]
         self.data = self.data[count:]
@@ -198,14 +206,15 @@ class RecordReader:
         self._head, self._length = _header(0), 0
 
     def read(self) -> bytes | None:
-        """The next record, or None at the end. DataLossError if the file is damaged there."""
+        """The next record, or None at the end. DataLossError if the file is damaged there.
+
+        A length that is not whole is the end, too: what is being written may end in it.
+        """
         block, start = self._block, self._position
         if len(block) - start < 12:
             block, start = self._refill(12), 0
             if len(block) < 12:
-                if not block:
-                    return None
-                raise self._lost("truncated")
+                return None
         if block[start : start + 12] != self._head:
             self._head = block[start : start + 12]
             self._length = _LENGTH.unpack_from(self._head)[0]
@@ -220,7 +229,7 @@ class RecordReader:
         end = start + 12 + length
         data = block[start + 12 : end]
         if _masked(_crc32c(data)) != _CRC.unpack_from(block, end)[0]:
-            raise self._lost("corrupted")
+            raise self._lost("corrupted", 12)
         self._position = end + 4
         self.offset += size
         return data
@@ -232,8 +241,8 @@ class RecordReader:
         self._position = 0
         return self._block
 
-    def _lost(self, how: str) -> errors.DataLossError:
-        return errors.DataLossError(None, None, f"{how} record at {self.offset}")
+    def _lost(self, how: str, place: int = 0) -> errors.DataLossError:
+        return errors.DataLossError(None, None, f"{how} record at {self.offset + place}")
 
     def close(self) -> None:
         self.file.close()
@@ -305,7 +314,9 @@ class TFRecordWriter:
 
     def _open_file(self) -> BinaryIO:
         if self._file is None:
-            raise errors.FailedPreconditionError(None, None, "Writer is closed.")
+            raise errors.FailedPreconditionError(
+                None, None, "Writer not initialized or previously closed"
+            )
         return self._file
 
     def write(self, record: Any) -> None:

@@ -68,3 +68,9 @@ def test_areas_of_a_single_row_or_column(dims: list[int], size: list[int], wante
     with tf.Session() as session:
         found = session.run(tf.image.resize_area(image, size, align_corners=True))
     np.testing.assert_allclose(found[0, :, :, 0], wanted, 1e-6)
+
+
+@pytest.mark.parametrize("change", ["rgb_to_yiq", "yuv_to_rgb"])
+def test_channels_of_integers_are_not_mixed(change):
+    with pytest.raises(TypeError, match="Expected int32, got"):
+        getattr(tf.image, change)(tf.ones([2, 2, 3], tf.int32))

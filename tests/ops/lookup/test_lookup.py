@@ -183,3 +183,9 @@ def test_older_graphs_hold_references_to_tables() -> None:
     with tf.Session() as sess:
         sess.run(fill)
         assert sess.run(found).tolist() == [b"three", b""]
+
+
+def test_types_of_keys_are_told_as_text_of_types():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1)
+    with pytest.raises(TypeError, match="<dtype: 'string'>, got <dtype: 'int32'>"):
+        table.lookup(tf.constant(3))

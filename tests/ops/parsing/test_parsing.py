@@ -162,3 +162,54 @@ def test_a_string_that_is_cut_off_among_others() -> None:
     parsed = tf.parse_example([good, bad, good], {"s": tf.VarLenFeature(tf.string)})["s"]
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Index: 1"):
         sess.run(parsed)
+
+
+# ---- what sequences lack ----------------------------------------------------------------------
+
+
+def _sequence_example():
+    def integers(*values):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+    lists = {"f": tf.train.FeatureList(feature=[integers(1), integers(2, 3)])}
+    return tf.train.SequenceExample(
+        context=tf.train.Features(feature={"c": integers(1, 2)}),
+        feature_lists=tf.train.FeatureLists(feature_list=lists),
+    ).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("context", "lists", "message"),
+    [
+        ({"c": tf.FixedLenFeature([3], tf.int64)}, None, "Inconsistent .* feature c: 2 vs 1"),
+        ({"c": tf.VarLenFeature(tf.float32)}, None, "Error in context feature c in example x"),
+        ({"z": tf.FixedLenFeature([], tf.int64)}, None, "Inconsistent .* feature z: 0 vs 1"),
+        (None, {"f": tf.FixedLenSequenceFeature([], tf.int64)}, "elements in feature f, example x"),
+        (None, {"f": tf.FixedLenSequenceFeature([2], tf.int64)}, "shape error in feature f"),
+        (None, {"f": tf.VarLenFeature(tf.string)}, "Error in sequence feature f in example x"),
+        (None, {"z": tf.FixedLenSequenceFeature([], tf.int64)}, "Missing feature z in example x"),
+    ],
+)
+def test_a_batch_of_sequences_tells_less(sess, context, lists, message):
+    parsed = tf.io.parse_sequence_example([_sequence_example()], context, lists, ["x"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(parsed)
+
+
+def test_a_sequence_without_a_name_has_none(sess):
+    lists = {"z": tf.FixedLenSequenceFeature([], tf.int64)}
+    parsed = tf.parse_single_sequence_example(_sequence_example(), None, lists)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Name: , Feature list 'z' is"):
+        sess.run(parsed)
+
+
+def test_one_example_with_another_count_cannot_be_parsed(sess):
+    feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    example = tf.train.Example(features=tf.train.Features(feature={"c": feature}))
+    for wanted in (
+        tf.FixedLenFeature([3], tf.int64),
+        tf.FixedLenSequenceFeature([3], tf.int64, allow_missing=True),
+    ):
+        parsed = tf.parse_single_example(example.SerializeToString(), {"c": wanted})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Key: c.  Can't parse"):
+            sess.run(parsed)

@@ -151,3 +151,23 @@ def test_crosses_of_rows_that_are_not_there(row: int) -> None:
                 tf.errors.InvalidArgumentError, match=rf"Row {row} is not in \[0, 2"
             ):
                 session.run(made)
+
+
+def test_a_shape_without_elements_is_refused_for_a_tensor_that_has_some():
+    with pytest.raises(ValueError, match=r"12 elements to shape \[0, None\] \(0 elements\)"):
+        tf.sparse.reshape(tf.SparseTensor([[0, 1]], [1.0], [3, 4]), [0, -1])
+    empty = tf.SparseTensor(tf.zeros([0, 2], tf.int64), tf.zeros([0]), [0, 4])
+    assert tf.sparse.reshape(empty, [0, -1]).shape.as_list() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("checked", "indices", "message"),
+    [
+        (True, [[1, 0], [0, 1]], r"out of order. Many sparse ops require sorted indices"),
+        (False, [[0, 0], [5, 0]], r"Indices are not valid \(out of bounds\).  Shape: \[2,2\]"),
+    ],
+)
+def test_coordinates_that_cannot_be_made_dense(sess, checked, indices, message):
+    sparse = tf.SparseTensor(indices, [1.0, 2.0], [2, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(tf.sparse.to_dense(sparse, validate_indices=checked))

@@ -15,7 +15,7 @@ CASES = [
     ("abc", "b", r"\q", "ac", "abc", False),
     ("abcb", "b", r"x\q", "axcx", "abcb", False),
     ("abc", "(b)", r"[\1\0\\]", "a[bb\\]c", "a[bb\\]c", False),
-    ("abc", "b", r"\3", "abc", "abc", False),
+    ("abc", "b", r"\3", "ac", "ac", False),
     ("añb", "", "-", "-a-ñ-b-", "-añb", False),
     (b"a\xffb", "", "-", b"-a-\xff-b-", b"-a\xffb", False),
     (b"a\xffb", ".", "-", b"-\xff-", b"-\xffb", False),

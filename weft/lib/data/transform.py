@@ -99,6 +99,10 @@ def zip_(datasets: Any) -> Dataset:
 
 
 def concatenate(first: Dataset, second: Dataset) -> Dataset:
+    if not hasattr(second, "element_spec"):
+        raise TypeError(
+            f"`dataset_or_iterator` must be a Dataset or Iterator object, but got {type(second)}."
+        )
     if first.output_types != second.output_types:
         raise TypeError(
             "Two datasets to concatenate have different types"

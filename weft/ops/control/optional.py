@@ -71,9 +71,7 @@ def optional_has_value(xp: Any, optional: Any) -> Any:
 )  # fmt: skip
 def optional_get_value(xp: Any, optional: Any) -> Any:
     if optional.components is None:
-        raise InvalidArgumentError(
-            None, None, "The given optional does not have a value. Use hasValue to check first."
-        )
+        raise InvalidArgumentError(None, None, "The given optional does not have a value.")
     return optional.components
 
 

@@ -34,8 +34,9 @@ class Take(Choosing):
         return self.count == -1
 
     def cardinality(self) -> int:
+        """As TensorFlow 1.15 counts: all elements of what has an end are said to have none."""
         n = self.input.cardinality()
-        if n == UNKNOWN or self.count < 0:
+        if n == UNKNOWN:
             return n
         return self.count if n == INFINITE else min(n, self.count)
 
@@ -85,9 +86,9 @@ class Skip(Choosing):
 
     def cardinality(self) -> int:
         n = self.input.cardinality()
-        if self.count < 0:
-            return 0
-        return n if n < 0 else max(n - self.count, 0)
+        if n < 0:
+            return n
+        return 0 if self.count < 0 else max(n - self.count, 0)
 
 
 class Rest(Over):
@@ -132,7 +133,7 @@ class Repeat(Choosing):
             found = self.input.over_and_over(scope, raw, self.count)
             if found is not None:
                 return found
-        return Repeated(lambda: self.input.open(scope, raw), self.count)
+        return Repeated(lambda: self.input.open(scope, raw), self.count, scope)
 
     def changes_nothing(self) -> bool:
         return self.count == 1
@@ -149,8 +150,8 @@ class Repeat(Choosing):
 class Repeated(Reopening):
     state = ("opened", "left", "fresh", "over")
 
-    def __init__(self, make: Callable[[], Iterator], count: int) -> None:
-        super().__init__(make)
+    def __init__(self, make: Callable[[], Iterator], count: int, scope: Scope) -> None:
+        super().__init__(make, scope.draws)
         self.left, self.fresh, self.over = count, True, False
 
     def next(self) -> Any:
@@ -166,11 +167,19 @@ class Repeated(Reopening):
             if element is not None:
                 self.fresh = False
                 return element
-            self.drop()
+            if self.left:
+                self.drop()
+            else:
+                self.end()
             if self.fresh and self.left < 0:
                 break  # of nothing there is no repetition
         self.over = True
         return None
+
+    def open_early(self) -> None:
+        if self.input is None and self.left and not self.over:
+            self.left -= 1
+            self.reopen().open_early()
 
     def many(self, count: int) -> list[Any]:
         found: list[Any] = []

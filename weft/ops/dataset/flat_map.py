@@ -52,7 +52,7 @@ class FlatMap(Flattening):
     """The elements of one dataset after the other."""
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        return FlatMapped(self.input.open(scope), self.function, scope)
+        return FlatMapped(self.input.open(scope.at("flattened")), self.function, scope)
 
 
 class FlatMapped(Opening):
@@ -104,20 +104,22 @@ class Interleave(Flattening):
 
     `ahead`: how many elements of each are fetched before they are asked for, by threads (where
     they are not there at once).
+    `numbered`: each dataset is at a place of its own, not at that of its turn.
     """
 
     def __init__(
-        self, input: Dataset, function: Captured, cycle: int, block: int, ahead: int = 0
-    ) -> None:
+        self, input: Dataset, function: Captured, cycle: int, block: int, ahead: int = 0,
+        numbered: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(input, function)
         if cycle <= 0:
             raise invalid("cycle_length must be greater than zero.")
         if block <= 0:
             raise invalid("block_length must be greater than zero.")
-        self.cycle, self.block, self.ahead = cycle, block, ahead
+        self.cycle, self.block, self.ahead, self.numbered = cycle, block, ahead, numbered
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
-        return Interleaved(self, self.input.open(scope), self.function, scope)
+        return Interleaved(self, self.input.open(scope.at("flattened")), self.function, scope)
 
 
 class Failed(Iterator):
@@ -134,7 +136,7 @@ class Failed(Iterator):
 
 
 class Interleaved(Opening):
-    state = ("elements", "at", "taken", "ended")
+    state = ("elements", "at", "taken", "ended", "places", "count")
 
     def __init__(
         self, dataset: Interleave, input: Iterator, function: Captured, scope: Scope
@@ -143,6 +145,7 @@ class Interleaved(Opening):
         self.cycle, self.block, self.ahead = dataset.cycle, dataset.block, dataset.ahead
         self.iterators: list[Iterator | None] = [None] * self.cycle
         self.elements: list[Any] = [None] * self.cycle
+        self.numbered, self.places, self.count = dataset.numbered, list(range(self.cycle)), 0
         self.at = self.taken = 0
         self.ended = False
 
@@ -154,7 +157,7 @@ class Interleaved(Opening):
         self.iterators = [None] * self.cycle
         for i, state in enumerate(saved[1:]):
             if state is not None:
-                self.iterators[i] = self.open(self.elements[i], i)
+                self.iterators[i] = self.open(self.elements[i], self.places[i])
                 self.iterators[i].restore(state)  # type: ignore[union-attr]
 
     def open(self, element: Element, number: int) -> Iterator:
@@ -188,9 +191,16 @@ class Interleaved(Opening):
             self.ended = True
             return
         self.elements[self.at] = element
-        self.iterators[self.at] = self.open(element, self.at)
+        self.iterators[self.at] = self.open(element, self._place(self.at))
         if self.ahead:
             self._open_others()
+
+    def _place(self, i: int) -> int:
+        """Where the dataset that begins now is opened."""
+        if self.numbered:
+            self.places[i] = self.count
+            self.count += 1
+        return self.places[i]
 
     def _open_others(self) -> None:
         """Begins to read from the datasets whose turn comes next, all at once."""
@@ -202,7 +212,8 @@ class Interleaved(Opening):
                 if element is None:
                     self.ended = True
                     return
-                self.elements[i], self.iterators[i] = element, self.open(element, i)
+                self.elements[i] = element
+                self.iterators[i] = self.open(element, self._place(i))
             except OpError as error:
                 self.iterators[i] = Failed(error)
 
@@ -240,7 +251,7 @@ def parallel_interleave_dataset_v2(
     if calls > cycle and scalar(num_parallel_calls, "num_parallel_calls") != -1:
         raise invalid("num_parallel_calls must less than or equal to cycle_length.")
     function = captured(ctx, f, other_arguments)
-    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block), numbered=True)
 
 
 @dataset_op(
@@ -256,7 +267,7 @@ def parallel_interleave_dataset_v3(
     calls = checked_calls(num_parallel_calls)
     cycle, block = _cycle(cycle_length), scalar(block_length, "block_length")
     function = captured(ctx, f, other_arguments)
-    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block), numbered=True)
 
 
 @dataset_op(
@@ -273,7 +284,7 @@ def parallel_interleave_dataset_v4(
     calls = checked_calls(num_parallel_calls)
     cycle, block = _cycle(cycle_length), scalar(block_length, "block_length")
     function = captured(ctx, f, other_arguments)
-    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block), numbered=True)
 
 
 def _cycle(value: Any) -> int:

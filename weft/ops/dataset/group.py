@@ -41,7 +41,7 @@ class GroupByWindow(Grouping):
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
         functions = [each.bind(scope) for each in self.functions]
-        return GroupedWindows(self.input.open(scope), functions, scope)
+        return GroupedWindows(self.input.open(scope.at("grouped")), functions, scope)
 
 
 class GroupedWindows(Over):

@@ -16,6 +16,7 @@ from weft.ops.dataset.prefetch import Producer, end_of_sequence
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels
 from weft.ops.kit.shared import invalid
+from weft.ops.strings.numbers import type_name
 
 Finish = Callable[[Sequence[Any]], Any]
 
@@ -144,7 +145,8 @@ def check_types(wanted: Sequence[DType], found: Sequence[DType]) -> None:
     for i, (a, b) in enumerate(zip(wanted, found, strict=True)):
         if a != b:
             raise invalid(
-                f"Data type mismatch at component {i}: expected {a.name} but got {b.name}."
+                f"Data type mismatch at component {i}: expected {type_name(a)} but got"
+                f" {type_name(b)}."
             )
 
 

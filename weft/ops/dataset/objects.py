@@ -166,6 +166,12 @@ class Iterator:
         """The iterators that this one takes from."""
         return ()
 
+    def open_early(self) -> None:
+        """Opens what TensorFlow opens before the first element is asked for."""
+        for part in self.parts():
+            if part is not None:
+                part.open_early()
+
     def close(self) -> None:
         """Lets go of files, threads and functions. Elements are not asked for after that."""
         for part in self.parts():
@@ -211,8 +217,10 @@ class Reopening(Iterator):
 
     state: tuple[str, ...] = ("opened",)
 
-    def __init__(self, make: Callable[[], Iterator]) -> None:
-        self.make = make
+    def __init__(
+        self, make: Callable[[], Iterator], draws: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.make, self.draws = make, draws
         self.input: Iterator | None = None
         self.opened = False
 
@@ -225,6 +233,15 @@ class Reopening(Iterator):
         if self.input is not None:
             self.input.close()
         self.input, self.opened = None, False
+
+    def end(self) -> None:
+        """After the last pass TensorFlow opens the input once more, and takes nothing from it.
+
+        That uses up seeds of what is shuffled anew each time.
+        """
+        if self.draws():
+            self.reopen().open_early()
+        self.drop()
 
     def parts(self) -> Sequence[Iterator | None]:
         return (self.input,)

@@ -128,7 +128,8 @@ class IgnoreErrors(Unary):
         return WithoutErrors(self.input.open(scope))
 
     def cardinality(self) -> int:
-        return UNKNOWN
+        """How many there are if none ends in an error, which is what TensorFlow 1.15 says."""
+        return self.input.cardinality()
 
 
 class WithoutErrors(Over):

@@ -66,7 +66,10 @@ def reduce_dataset(
             scope.check()
             state = call((*state, *element))
             if len(state) != len(initial_state):
-                raise invalid("Function must return as many values as the state has.")
+                raise invalid(
+                    "The number of components of the initial state and the reduce function output"
+                    f" does not match. (initial_state={len(initial_state)}, output={len(state)})."
+                )
         iterator.close()
         return for_kernels(state)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from weft.core.at_exit import watch
 from weft.core.errors import CancelledError
 
 Made = TypeVar("Made")
+_CALLS = ("each", "reduced")  # the steps to what a function makes
 
 
 class Scope:
@@ -39,13 +41,21 @@ class Scope:
         self.fuses = self.leaves_out = self.batches_results = False
 
     def instance(self, function: Any) -> Any:
-        """An instance of a function, the same for everyone in this scope."""
-        key = function.name, function.reference.attrs
+        """An instance of a function, the same for everyone on one branch of this scope."""
+        key = function.name, function.reference.attrs, self._branch()
         with self.lock:
             found = self._instances.get(key)
             if found is None:
                 found = self._instances[key] = function, function.take()
             return found[1]
+
+    def _branch(self) -> tuple[int, ...]:
+        """Which of several datasets this is part of, as it stands in the program.
+
+        What a function makes of its elements is on one branch, however often it is called.
+        """
+        forks = itertools.takewhile(lambda step: step not in _CALLS, self.place)
+        return tuple(step for step in forks if isinstance(step, int))
 
     def at(self, *fork: Any) -> Scope:
         """This scope, as it is seen from one place further on."""
@@ -57,6 +67,10 @@ class Scope:
             if self.place not in self._made:
                 self._made[self.place] = make()
             return self._made[self.place]
+
+    def draws(self) -> bool:
+        """Whether opening something may take seeds."""
+        return bool(self._made)
 
     def start(self, run: Callable[[], None], name: str) -> None:
         """Runs something on a thread of its own. It must notice when the scope is closed."""

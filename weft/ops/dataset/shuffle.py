@@ -44,7 +44,7 @@ class Shuffle(Choosing):
         generator, below = self.generator(scope), scope.at("shuffled")
         seeds = generator.next() if generator is not None else self.seeds
         return Shuffled(
-            lambda: self.input.open(below, raw), self.size, seeds, self.count, generator, raw
+            lambda: self.input.open(below, raw), self.size, seeds, self.count, generator, raw, scope
         )
 
     def over_and_over(self, scope: Scope, raw: bool, count: int) -> Iterator | None:
@@ -70,9 +70,9 @@ class Shuffled(Reopening):
 
     def __init__(
         self, make: Callable[[], Iterator], size: int, seeds: tuple[int, int], count: int,
-        generator: SeedGenerator | None, raw: bool,
+        generator: SeedGenerator | None, raw: bool, scope: Scope,
     ) -> None:  # fmt: skip
-        super().__init__(make)
+        super().__init__(make, scope.draws)
         self.raw = raw  # row numbers come in, which cannot fail
         self.size, self.count, self.generator = size, count, generator
         self.seeds = seeds
@@ -250,7 +250,7 @@ class Shuffled(Reopening):
     def _next_pass(self) -> None:
         self.passes += 1
         if self.count != -1 and self.passes >= self.count:
-            self.drop()
+            self.end()
             return
         end = self.slices[-1][1]
         self.slices.append([end, end])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
@@ -244,7 +242,7 @@ _YUV_TO_RGB = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0
 
 def _recolored(images: Any, matrix: list[list[float]]) -> Tensor:
     pixels: Any = convert_to_tensor(images, name="images")
-    kernel = convert_to_tensor(np.array(matrix), pixels.dtype, "kernel")
+    kernel = convert_to_tensor(matrix, pixels.dtype, "kernel")
     channels = pixels.shape.ndims - 1
     return math.tensordot(pixels, kernel, [[channels], [0]])
 

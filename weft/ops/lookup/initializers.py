@@ -141,16 +141,14 @@ def _check_index(what: str, which: str, index: int, dtype: DType) -> None:
     if index < WHOLE_LINE:
         raise ValueError(f"Invalid {what} index {index}.")
     if index == LINE_NUMBER and dtype != dtypes.int64:
-        raise ValueError(
-            f"Signature mismatch. {which} must be dtype {dtypes.int64!r}, got {dtype!r}."
-        )
+        raise ValueError(f"Signature mismatch. {which} must be dtype {dtypes.int64}, got {dtype}.")
     if index == WHOLE_LINE and dtype != dtypes.string:
         if what == "value":
             raise ValueError(
-                f"Signature mismatch. Values must be dtype {dtypes.string!r}, got {dtype!r}."
+                f"Signature mismatch. Values must be dtype {dtypes.string}, got {dtype}."
             )
         if not dtype.is_integer:
-            raise ValueError(f"Signature mismatch. Keys must be integer or string, got {dtype!r}.")
+            raise ValueError(f"Signature mismatch. Keys must be integer or string, got {dtype}.")
 
 
 class TextFileStringTableInitializer(TextFileInitializer):

@@ -76,7 +76,7 @@ class LookupInterface(Typed):
     def _check_keys(self, keys: Any) -> None:
         if keys.dtype.base_dtype != self._key_dtype:
             raise TypeError(
-                f"Signature mismatch. Keys must be dtype {self._key_dtype!r}, got {keys.dtype!r}."
+                f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}."
             )
 
 
@@ -242,7 +242,7 @@ class IdTableWithHashBuckets(LookupInterface):
             raise ValueError("oov_buckets must be > 0 if no table is supplied.")
         key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
         if not key_dtype.is_integer and key_dtype != dtypes.string:
-            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype!r}.")
+            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
         self._table, self._num_oov_buckets, self._hasher_spec = table, num_oov_buckets, hasher_spec

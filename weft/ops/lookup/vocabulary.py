@@ -96,7 +96,7 @@ def index_table_from_tensor(
         keys = convert_to_tensor(vocabulary_list)
         if keys.dtype.is_integer != dtype.is_integer:
             kind = "integer" if dtype.is_integer else "non-integer"
-            raise ValueError(f"Expected {kind}, got {keys.dtype!r}.")
+            raise ValueError(f"Expected {kind}, got {keys.dtype}.")
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
             raise ValueError(f"Expected <dtype: {dtype.name!r}>, got <dtype: {keys.dtype.name!r}>.")
         values = _positions(keys)

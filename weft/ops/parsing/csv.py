@@ -22,8 +22,8 @@ from weft.ops.strings.numbers import numbers, type_name
 _QUOTE = b'"'
 
 
-def fields(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
-    """The fields of one record."""
+def fields(record: bytes, delimiter: bytes, quotes: bool, most: int | None = None) -> list[bytes]:
+    """The fields of one record; what comes after the first `most` need not be fields."""
     if not (quotes and _QUOTE in record) and b"\n" not in record and b"\r" not in record:
         return record.split(delimiter) if record else []
     found: list[bytes] = []
@@ -37,6 +37,8 @@ def fields(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
         else:
             field, at = _unquoted(record, at, delimiter, quotes)
         found.append(field)
+        if len(found) == most:
+            return found
     if record.endswith(delimiter):
         found.append(b"")
     return found
@@ -111,8 +113,9 @@ def _rows(
 ) -> list[list[bytes]]:
     """The fields of each line, of which there must be `width`."""
     rows = []
+    most = chosen[-1] + 1 if chosen else None
     for i, line in enumerate(long(lines)):
-        row = fields(line, delimiter, quotes)
+        row = fields(line, delimiter, quotes, most)
         if chosen:
             row = [row[j] for j in chosen if j < len(row)]
         if len(row) != width:
@@ -186,8 +189,9 @@ def decode_csv_(
                 for column, dtype in zip(found, OUT_TYPE, strict=True)
             ]
     columns = _plain_columns(lines, delimiter, use_quote_delim)
-    if select_cols and columns is not None and select_cols[-1] < len(columns):
-        columns = [columns[j] for j in select_cols]
+    if select_cols and columns is not None:
+        enough = select_cols[-1] < len(columns)
+        columns = [columns[j] for j in select_cols] if enough else None
     if columns is None or len(columns) != len(OUT_TYPE):
         rows = _rows(lines, delimiter, use_quote_delim, select_cols, len(OUT_TYPE))
         columns = [[row[f] for row in rows] for f in range(len(OUT_TYPE))]

@@ -16,7 +16,7 @@ from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid, positions
 from weft.ops.kit.string_arrays import string
 from weft.ops.strings.example_columns import columns
-from weft.ops.strings.example_wire import Fail, column, single, split, type_name
+from weft.ops.strings.example_wire import UNREADABLE, Fail, column, single, split, type_name
 
 _TYPES = "{float, int64, string}"
 
@@ -134,10 +134,10 @@ class One:
         return values.reshape(-1, *dims[1:])
 
     def refuse_size(self, key: str, dtype: DType, dims: Dims, count: int, fail: Fail) -> NoReturn:
-        fail(0, _wrong_size(dtype, dims, count))
+        fail(0, UNREADABLE)
 
     def refuse_stride(self, key: str, dtype: DType, dims: Dims, count: int, fail: Fail) -> NoReturn:
-        fail(0, _wrong_stride(dtype, dims, count))
+        fail(0, UNREADABLE)
 
     def sparse_columns(self, keys: list[str], types: list[DType]) -> list[Any]:
         """Indices of all sparse features, then their values, then their shapes."""

@@ -59,12 +59,30 @@ class Reader:
         shape = tuple(dims or ())
         wrong = np.flatnonzero(counts != math.prod(d or 0 for d in shape))
         if len(wrong):
-            kind = "bytes" if dtype.name == "string" else type_name(dtype)
-            raise invalid(
-                f"{self.name}, Index: {wrong[0]}.  Number of {kind} values != expected.  values"
-                f" size: {counts[wrong[0]]} but output shape: {s.show(dims)}"
-            )
+            self.wrong_count(wrong[0], dtype, counts[wrong[0]], dims)
         return values.reshape(len(features), *shape)
+
+    def wrong_count(self, index: int, dtype: DType, count: int, dims: Dims) -> NoReturn:
+        kind = "bytes" if dtype.name == "string" else type_name(dtype)
+        raise invalid(
+            f"{self.name}, Index: {index}.  Number of {kind} values != expected.  values"
+            f" size: {count} but output shape: {s.show(dims)}"
+        )
+
+
+class TerseReader(Reader):
+    """Of a batch: errors tell the feature and the example, and no more."""
+
+    def __init__(self, kind: str, key: str, example: str) -> None:
+        super().__init__(lambda _: "", example)
+        self.what = f"{kind} feature {key} in example {example}"
+        self.count = f"feature {key}, example {example}" if kind == "sequence" else None
+
+    def fail(self, index: int, message: str) -> NoReturn:
+        raise invalid(f"Error in {self.what}")
+
+    def wrong_count(self, index: int, dtype: DType, count: int, dims: Dims) -> NoReturn:
+        raise invalid(f"Unexpected number of elements in {self.count or f'example {self.name}'}")
 
 
 def _context_reader(name: str, key: str) -> Reader:
@@ -86,6 +104,19 @@ def _text(keys: Sequence[Any]) -> list[str]:
 class Sequences:
     """Serialized sequence examples, read feature by feature."""
 
+    context_reader: Callable[..., Reader] = staticmethod(_context_reader)
+    list_reader: Callable[..., Reader] = staticmethod(_list_reader)
+
+    def lost_context(self, name: str, key: str, dtype: DType) -> str:
+        return f"Name: {name}, Context feature '{key}' is required but could not be found."
+
+    def lost_list(self, name: str, key: str) -> str:
+        return (
+            f"Name: {name}, Feature list '{key}' is required but could not be found.  Did"
+            " you mean to include it in feature_list_dense_missing_assumed_empty or"
+            " feature_list_dense_defaults?"
+        )
+
     def __init__(self, serialized: list[bytes], names: list[bytes]) -> None:
         self.examples = split_sequences(serialized)
         self.names = _text(names) or ["<unknown>"] * len(serialized)
@@ -103,16 +134,14 @@ class Sequences:
         self, feature: Any, name: str, key: str, dtype: DType, dims: Dims, default: Any
     ) -> Any:
         if feature is not None:
-            return _context_reader(name, key).rows([feature], dtype, dims)
+            return self.context_reader(name, key).rows([feature], dtype, dims)
         if np.size(default) == 0:
-            raise invalid(
-                f"Name: {name}, Context feature '{key}' is required but could not be found."
-            )
+            raise invalid(self.lost_context(name, key, dtype))
         return as_array(default).reshape((1, *(dims or ())))
 
     def context_sparse(self, key: str, dtype: DType) -> tuple[Any, Any]:
         found = [example.context.feature.get(key) for example in self.examples]
-        values, counts, _ = _context_reader(self.names[0], key).read(found, dtype)
+        values, counts, _ = self.context_reader(self.names[0], key).read(found, dtype)
         return values, counts
 
     def list_dense(
@@ -123,12 +152,8 @@ class Sequences:
         for example, name in zip(self.examples, self.names, strict=True):
             feature_list = example.feature_lists.feature.get(key)
             if feature_list is None and not optional:
-                raise invalid(
-                    f"Name: {name}, Feature list '{key}' is required but could not be found.  Did"
-                    " you mean to include it in feature_list_dense_missing_assumed_empty or"
-                    " feature_list_dense_defaults?"
-                )
-            parts.append(_list_reader(name, key).rows(feature_steps(feature_list), dtype, dims))
+                raise invalid(self.lost_list(name, key))
+            parts.append(self.list_reader(name, key).rows(feature_steps(feature_list), dtype, dims))
         return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
 
     def list_sparse(self, key: str, dtype: DType) -> tuple[Any, Any, np.ndarray]:
@@ -136,12 +161,60 @@ class Sequences:
         values, counts, lengths = [], [], []
         for example, name in zip(self.examples, self.names, strict=True):
             steps = feature_steps(example.feature_lists.feature.get(key))
-            reader = _list_reader(name, key, "Feature List")
+            reader = self.list_reader(name, key, "Feature List")
             found, count, _ = reader.read(steps, dtype) if steps else _none(dtype)
             values.append(found)
             counts.append(count)
             lengths.append(len(steps))
         return np.concatenate(values), np.concatenate(counts), np.array(lengths, np.int64)
+
+
+class SequenceBatch(Sequences):
+    """Examples of one batch, of whose errors less is told."""
+
+    @staticmethod
+    def context_reader(name: str, key: str) -> Reader:
+        return TerseReader("context", key, name)
+
+    @staticmethod
+    def list_reader(name: str, key: str, kind: str = "") -> Reader:
+        return TerseReader("sequence", key, name)
+
+    def lost_context(self, name: str, key: str, dtype: DType) -> str:
+        return f"Feature: {key} (data type: {type_name(dtype)}) is required but could not be found."
+
+    def lost_list(self, name: str, key: str) -> str:
+        return f"Missing feature {key} in example {name}"
+
+    def context_dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
+        """As of any examples; the most values that one has are looked at first."""
+        most = max(
+            (self._count(name, key, each.context.feature.get(key), dtype, default)
+             for name, each in zip(self.names, self.examples, strict=True)),
+            default=0,
+        )  # fmt: skip
+        if self.examples and most != math.prod(d or 0 for d in dims or ()):
+            raise invalid(f"Inconsistent number of elements for feature {key}: {most} vs 1")
+        return super().context_dense(key, dtype, dims, default)
+
+    def _count(self, name: str, key: str, feature: Any, dtype: DType, default: Any) -> int:
+        if feature is None:
+            return int(np.size(default))
+        return int(self.context_reader(name, key).read([feature], dtype)[1][0])
+
+    def list_dense(
+        self, key: str, dtype: DType, dims: Dims, optional: bool
+    ) -> tuple[Any, np.ndarray]:
+        """As of any examples; the most values that one has must make rows."""
+        size = math.prod(d or 0 for d in dims or ())
+        most = 0
+        for name, example in zip(self.names, self.examples, strict=True):
+            steps = feature_steps(example.feature_lists.feature.get(key))
+            if steps:
+                most = max(most, int(self.list_reader(name, key).read(steps, dtype)[1].sum()))
+        if size and most % size:
+            raise invalid(f"Unexpected shape error in feature {key}")
+        return super().list_dense(key, dtype, dims, optional)
 
 
 def _none(dtype: DType) -> tuple[Any, Any, list[int]]:
@@ -225,7 +298,7 @@ def parse_single_sequence_example_(
         )
     _check_defaults(context_dense_defaults, context_dense_shapes)
     name = string(debug_name) if np.size(debug_name) else b""
-    read = Sequences([string(serialized)], [name] if name else [])
+    read = Sequences([string(serialized)], [name])
     optional = _text(feature_list_dense_missing_assumed_empty)
     context = []
     for key, dtype in zip(_text(context_sparse_keys), context_sparse_types, strict=True):
@@ -282,7 +355,7 @@ def parse_sequence_example_(
     if serialized.ndim != 1:
         raise invalid(f"Expected serialized to be a vector, got shape: {s.show(serialized.shape)}")
     _check_defaults(context_dense_defaults, context_dense_shapes)
-    read = Sequences(serialized.tolist(), list(np.ravel(debug_name)))
+    read = SequenceBatch(serialized.tolist(), list(np.ravel(debug_name)))
     optional = _text(feature_list_dense_missing_assumed_empty)
     context = []
     for key, dtype in zip(_text(context_sparse_keys), context_sparse_types, strict=True):

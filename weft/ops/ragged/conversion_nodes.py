@@ -131,7 +131,11 @@ def _to_tensor_dims(c: ShapeContext) -> Dims:
     levels = len(kinds) - (1 if kinds[:1] == ["FIRST_DIM_SIZE"] else 0)
     splits = c.dims(3) if kinds[:1] == ["ROW_SPLITS"] and c.dims(0) == () else None
     rows = splits[0] - 1 if splits and splits[0] else None
-    found = None if values is None else (rows, *[None] * levels, *values[1:])
+    columns: list[int | None] = [None] * levels
+    known = c.value(3) if rows is not None and levels == 1 else None
+    if known is not None:
+        columns = [int(np.diff(known).max(initial=0))]
+    found = None if values is None else (rows, *columns, *values[1:])
     if wanted is None:
         return found
     wanted = tuple(None if d is None or d < 0 else d for d in wanted)

@@ -70,7 +70,7 @@ def _known_target(sp_input: SparseTensor, shape: Tensor) -> list[int] | None:
         return None
     if None in sizes:
         rest = int(np.prod([d for d in sizes if d is not None], dtype=np.int64))
-        sizes[sizes.index(None)] = size // rest
+        sizes[sizes.index(None)] = size // rest if rest else 0
     count = int(np.prod(sizes, dtype=np.int64))
     if count != size:
         raise ValueError(

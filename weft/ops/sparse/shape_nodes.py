@@ -95,15 +95,15 @@ def _target_shape(old: Any, new: Any) -> list[int]:
         if size % rest:
             raise invalid(
                 f"Input to reshape is a SparseTensor with {size} dense values, but the requested"
-                f" shape requires a multiple of {rest}. input_shape= {s.show(tuple(old))}"
-                f" output_shape= {s.show(tuple(new))}"
+                f" shape requires a multiple of {rest}. input_shape={s.show(tuple(old))}"
+                f" output_shape={s.show(tuple(new))}"
             )
         wanted[wanted.index(-1)] = size // rest
     if int(np.prod(wanted, dtype=np.int64)) != size:
         raise invalid(
             f"Input to reshape is a tensor with {size} dense values, but the requested shape has"
-            f" {int(np.prod(wanted, dtype=np.int64))}. input_shape= {s.show(tuple(old))}"
-            f" output_shape= {s.show(tuple(wanted))}"
+            f" {int(np.prod(wanted, dtype=np.int64))}. input_shape={s.show(tuple(old))}"
+            f" output_shape={s.show(tuple(wanted))}"
         )
     return wanted
 

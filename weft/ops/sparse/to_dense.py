@@ -13,6 +13,11 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import are_within, must_hold
 
+_OUT_OF_ORDER = (
+    "out of order. Many sparse ops require sorted indices.\n"
+    "  `tf.sparse.reorder` makes a copy that is in order."
+)
+
 
 def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
     """TensorFlow wants coordinates inside the shape, each once, in row-major order."""
@@ -25,7 +30,7 @@ def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
         if ordered and i:
             before = tuple(indices[i - 1])
             if tuple(row) <= before:
-                kind = "repeated" if tuple(row) == before else "out of order"
+                kind = "repeated" if tuple(row) == before else _OUT_OF_ORDER
                 raise invalid(f"indices[{i}] = {_listed(row)} is {kind}")
 
 
@@ -104,6 +109,8 @@ def _fill(
 def _(
     xp: Any, shape: tuple[int, ...], indices: Any, values: Any, default: Any, ordered: bool
 ) -> Any:
+    if not ordered and not are_within(indices, shape).all():
+        raise invalid(f"Indices are not valid (out of bounds).  Shape: {s.show(shape)}")
     check_coordinates(indices, shape, ordered)
     dense = np.full(shape, default, dtype=np.asarray(values).dtype)
     dense[tuple(indices.T)] = values

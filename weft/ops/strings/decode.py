@@ -22,6 +22,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid
 from weft.ops.kit.string_arrays import mapped
+from weft.storage.tf_record import what_failed
 
 _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
@@ -153,7 +154,9 @@ def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndar
         try:
             return inflate(data, bits, "A compressed string")
         except zlib.error as error:
-            raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
+            raise errors.DataLossError(
+                None, None, f"inflate() failed with {what_failed(error)}"
+            ) from None
 
     return mapped(decompress, bytes)
 
@@ -203,7 +206,7 @@ def decode_base64_(xp: Any, input: Any) -> np.ndarray:
         try:
             return base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4))
         except binascii.Error:
-            raise invalid("Base64 string length cannot be 1 modulo 4") from None
+            raise invalid("Base64 string length cannot be 1 modulo 4.") from None
 
     return mapped(decode, input)
 

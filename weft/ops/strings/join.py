@@ -12,6 +12,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
+from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import elements, scalar, string, strings
 
 
@@ -32,7 +33,12 @@ def _joined_dims(c: ShapeContext) -> Dims:
 def string_join_op(xp: Any, inputs: list[Any], *, separator: str) -> np.ndarray:
     if all(type(value) is bytes or not value.ndim for value in inputs):
         return scalar(separator.encode().join(map(string, inputs)))
-    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in inputs))
+    values = [np.asarray(value, dtype=object) for value in inputs]
+    shapes = [value.shape for value in values if value.ndim]
+    for shape in shapes[1:]:
+        if shape != shapes[0]:
+            raise invalid(f"Input shapes do not match: {s.show(shapes[0])} vs. {s.show(shape)}")
+    arrays = np.broadcast_arrays(*values)
     parts = zip(*map(elements, arrays), strict=True)
     return strings(list(map(separator.encode().join, parts)), arrays[0].shape)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from weft.ops.strings.fixed_point import fixed_point
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
 _HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
+_INFINITY = b"infinity"  # which Python reads; TensorFlow knows "inf"
 _MOST_DIGITS = 18  # of a number that surely has 64 bits
 _TYPE_NAMES = {"float32": "float", "float64": "double"}
 
@@ -39,8 +41,10 @@ def _integer(text: bytes, dtype: DType) -> Any:
 def _real(text: bytes) -> Any:
     if found := _HEXADECIMAL.fullmatch(text):
         return float(int(found[1] + found[2], 16))
+    if b"_" in text or _INFINITY in text.lower():
+        return None
     try:
-        return float(text) if b"_" not in text else None
+        return float(text)
     except ValueError:
         return None
 
@@ -83,7 +87,7 @@ def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> An
     if dtype.is_integer and (digits := _digits(texts)) is not None:
         return digits if not len(digits) or digits.max() <= dtype.max else None
     joined = b"".join(texts)
-    if b"_" in joined or (dtype.is_integer and b"+" in joined):
+    if b"_" in joined or _INFINITY in joined.lower() or (dtype.is_integer and b"+" in joined):
         return None
     try:
         if dtype.is_floating:  # NumPy asks Python for each
@@ -172,6 +176,8 @@ def _written(numbers: np.ndarray, dtype: DType, form: str) -> np.ndarray:
     values = numbers.tolist()
     if not values:
         return np.empty(0, object)
+    if form.startswith("%0") and not np.isfinite(numbers).all():
+        return strings([_padded(value, form) for value in values])
     if dtype == dtypes.bool:
         texts = [b"true" if value else b"false" for value in values]
     elif dtype.is_complex:
@@ -179,6 +185,14 @@ def _written(numbers: np.ndarray, dtype: DType, form: str) -> np.ndarray:
     else:  # all by one format: that takes half the time of one for each
         texts = ("\n".join([form] * len(values)) % tuple(values)).encode().split(b"\n")
     return strings(texts)
+
+
+def _padded(value: float | complex, form: str) -> bytes:
+    """By a format that fills with zeros: C puts blanks before what is no number."""
+    if isinstance(value, complex):
+        return b"(%b,%b)" % (_padded(value.real, form), _padded(value.imag, form))
+    blank = form if math.isfinite(value) else form.replace("%0", "%", 1)
+    return (blank % value).encode()
 
 
 @as_string_.prepared

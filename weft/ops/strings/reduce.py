@@ -43,7 +43,9 @@ def _joined_dims(c: ShapeContext) -> Dims:
         return (None,) * len(dims) if dims is not None and c.attr("keep_dims") else None
     for axis in np.ravel(axes).tolist():
         if not -len(dims) <= axis < len(dims):
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {len(dims)} dims")
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {len(dims)} dimensions."
+            )
     return s.reduced_dims(dims, np.ravel(axes).tolist(), c.attr("keep_dims"))
 
 

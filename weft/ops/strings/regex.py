@@ -81,8 +81,6 @@ def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np
     if quick is not None and (found := _quickly(quick, input)) is not None:
         return found
     expression, new = compiled(pattern), Rewrite(rewrite)
-    if new.groups > expression.groups:
-        return as_array(input)  # there is nothing to put in: RE2 leaves the strings alone
     return mapped(lambda each: replaced(expression, new, each, everywhere), input)
 
 

@@ -56,13 +56,12 @@ class Rewrite:
                 self.is_whole = False
                 break
 
-    @property
-    def groups(self) -> int:
-        """The highest group it names."""
-        return max((part for part in self.parts if isinstance(part, int)), default=0)
-
     def applied(self, match: Any) -> bytes:
-        found = (match[part] if isinstance(part, int) else part for part in self.parts)
+        """What takes the place of the match; a group that the pattern does not have is empty."""
+        groups = (match[0], *match.groups()).__getitem__
+        count = match.re.groups + 1
+        wanted = (part for part in self.parts if not isinstance(part, int) or part < count)
+        found = (groups(part) if isinstance(part, int) else part for part in wanted)
         return b"".join(part or b"" for part in found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,11 @@ def decode_json_example_(xp: Any, json_examples: Any) -> Any:
     from weft.protos.example import Example
 
     def serialized(text: bytes) -> bytes:
+        try:
+            if not isinstance(json.loads(text), dict):
+                raise invalid("Error while parsing JSON: : Root element must be a message.")
+        except ValueError:
+            pass  # the parser of messages says what is wrong
         try:
             return json_format.Parse(text, Example()).SerializeToString()
         except json_format.ParseError as error:

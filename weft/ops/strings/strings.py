@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors
+from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
@@ -95,8 +95,17 @@ def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Te
 
 
 def _substr_dims(c: ShapeContext) -> Dims:
-    s.merge(c.dims(1), c.dims(2))
+    _check_pieces(c.dims(1), c.dims(2))
     return s.broadcast_dims(c.dims(0), c.dims(1))
+
+
+def _check_pieces(pos: Dims, length: Dims) -> None:
+    if pos is None or length is None:
+        return
+    s.with_rank(pos, len(length))
+    for ours, theirs in zip(pos, length, strict=True):
+        if None not in (ours, theirs) and ours != theirs:
+            raise ValueError(f"pos and len shapes must match: {s.show(pos)} vs. {s.show(length)}")
 
 
 def _in_bytes(text: bytes, pos: int, length: int) -> bytes | None:
@@ -119,6 +128,8 @@ def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
     starts = _starts(text)
+    if text and starts[:1] != [0]:
+        starts.insert(0, 0)  # a text begins with a character, whatever its first byte is
     if pos < 0:
         pos = pos + len(starts) if length >= 0 else -1
     if not 0 <= pos <= len(starts):
@@ -146,13 +157,15 @@ def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
         found = _all_cut(texts, int(pos), int(len))
         if found is not None:
             return strings(found, texts.shape)
-    if np.shape(pos) != np.shape(len):
+    if np.size(pos) != np.size(len):
         raise invalid(
             "pos and len should have the same shape, got:"
             f" {s.show(np.shape(pos))} vs. {s.show(np.shape(len))}"
         )
+    # As many lengths as positions are taken in their order, whatever their shape.
+    lengths = np.reshape(len, np.shape(pos))
     try:
-        texts, pos, lengths = np.broadcast_arrays(texts, pos, len)
+        texts, pos, lengths = np.broadcast_arrays(texts, pos, lengths)
     except ValueError:
         raise invalid(
             f"Incompatible shapes: {s.show(texts.shape)} vs. {s.show(np.shape(pos))}"
@@ -223,7 +236,11 @@ def string_format_(
     xp: Any, inputs: list[Any], *, T: list[DType], template: str, placeholder: str, summarize: int
 ) -> Any:
     parts = _parts(template, placeholder)
-    shown = [_summary(as_array(value), summarize) for value in inputs]
+    shown = [
+        _summary(as_array(value), summarize) if dtype not in _NOT_SHOWN
+        else _questions(np.size(value), summarize)
+        for value, dtype in zip(inputs, T, strict=True)
+    ]  # fmt: skip
     text = parts[0] + "".join(a + b for a, b in zip(shown, parts[1:], strict=True))
     return strings([text.encode(errors="surrogateescape")], ())
 
@@ -231,7 +248,7 @@ def string_format_(
 @string_format_.prepared
 def _(c: Any) -> Any:
     parts, count = _parts(c.attr("template"), c.attr("placeholder")), c.attr("summarize")
-    if c.num_inputs != 1 or len(parts) != 2:
+    if c.num_inputs != 1 or len(parts) != 2 or c.attr("T")[0] in _NOT_SHOWN:
         return None
     before, after = parts
 
@@ -240,6 +257,15 @@ def _(c: Any) -> Any:
         return scalar(text.encode(errors="surrogateescape"))
 
     return call
+
+
+# TensorFlow does not write the numbers of these types.
+_NOT_SHOWN = (dtypes.complex64, dtypes.complex128, dtypes.bfloat16)
+
+
+def _questions(size: int, count: int) -> str:
+    shown = size if count < 0 else min(size, count)
+    return f"[{' '.join('?' * shown)}{'...' * (shown < size)}]"
 
 
 def _summary(value: Any, count: int, depth: int = 1) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import functools
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _ERRORS = 'errors: {"strict", "replace", "ignore"} = "replace", replacement_char
 _SPLITS = "Tsplits: {int32, int64} = int64"
 _OUTPUTS = 'output_encoding: {"UTF-8", "UTF-16-BE", "UTF-32-BE"}'
 _NOT_A_CHARACTER = -1
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Decoder:
@@ -117,14 +119,26 @@ def unicode_decode_with_offsets_(
 def _encoded(codes: list[int], encoding: str, errors: str, replacement: int) -> bytes:
     kept = []
     for code in codes:
-        if not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        if not 0 <= code <= 0x10FFFF:
             if errors == "strict":
-                raise invalid("Code point is out of range for Unicode, or a noncharacter.")
+                raise invalid("Code point value out of valid Unicode range.")
             if errors == "ignore":
                 continue
             code = replacement
         kept.append(chr(code))
-    return "".join(kept).encode(encoding)
+    text = "".join(kept)
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError:
+        return _with_surrogates(text, encoding)
+
+
+def _with_surrogates(text: str, encoding: str) -> bytes:
+    """Two surrogates that belong together are a character, and one alone is none in UTF-8."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    if encoding == "UTF-8":
+        return _SURROGATE.sub("\ufffd", whole).encode()
+    return whole.encode(encoding, "surrogatepass")
 
 
 @op(

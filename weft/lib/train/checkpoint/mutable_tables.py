@@ -81,7 +81,7 @@ class _MutableTable(LookupInterface):
         """The operation that takes the keys out."""
         if keys.dtype != self._key_dtype:
             raise TypeError(
-                f"Signature mismatch. Keys must be dtype {self._key_dtype!r}, got {keys.dtype!r}."
+                f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}."
             )
         given = (self.resource_handle, keys, self._default_value)
         with name_scope(name, f"{self.name}_lookup_table_remove", given):
