@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from tests.ragged.programs import deep, digits, pairs
+from weft.client.eager import EagerExecution
 
 Ragged = tf.RaggedTensor
 
@@ -225,3 +226,18 @@ def test_gathering_one_row() -> None:
     assert run(tf.gather(words, 1)).tolist() == [b"c", b"d", b"e"]
     nested = tf.ragged.constant([[[1], [2, 3]], [[4]]])
     assert run(tf.gather(nested, 0)).to_list() == [[1], [2, 3]]
+
+
+def test_values_are_known_in_eager_execution() -> None:
+    with EagerExecution().as_default():
+        rows = tf.ragged.constant([[1], [2, 3], []])
+        assert (rows + 1).to_list() == [[2], [3, 4], []]
+        assert str(rows) == repr(rows) == "<tf.RaggedTensor [[1], [2, 3], []]>"
+        assert [row.numpy().tolist() for row in rows] == [[1], [2, 3], []]
+        nested = tf.ragged.constant([[[b"a"], []], []])
+        assert [row.to_list() for row in nested] == [[[b"a"], []], []]
+        assert rows[-2].numpy().tolist() == [2, 3]
+        with pytest.raises(IndexError, match="Row key 3 out of bounds"):
+            rows[3]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            rows[-4]
