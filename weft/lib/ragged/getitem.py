@@ -57,7 +57,7 @@ def _check_row(tensor: RaggedTensor, row: Any) -> None:
     """Whether there is a row, as iterations of Python ask for it in eager execution."""
     splits = tensor.row_splits
     if isinstance(row, int) and isinstance(splits, EagerTensor):
-        if row >= splits.shape.as_list()[0] - 1:
+        if row >= len(splits.numpy()) - 1:
             raise IndexError(f"Row key {row} out of bounds")
 
 
