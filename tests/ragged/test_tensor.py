@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from tests.ragged.programs import deep, digits, pairs
+from weft.client.eager import EagerExecution
 
 Ragged = tf.RaggedTensor
 
@@ -235,3 +236,18 @@ def test_constant_rows_have_a_static_width() -> None:
     splits = tf.placeholder_with_default(tf.constant([0, 2, 3], tf.int64), [3])
     rows = tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
     assert rows.to_tensor().shape.as_list() == [2, None]
+
+
+def test_values_are_known_in_eager_execution() -> None:
+    with EagerExecution().as_default():
+        rows = tf.ragged.constant([[1], [2, 3], []])
+        assert (rows + 1).to_list() == [[2], [3, 4], []]
+        assert str(rows) == repr(rows) == "<tf.RaggedTensor [[1], [2, 3], []]>"
+        assert [row.numpy().tolist() for row in rows] == [[1], [2, 3], []]
+        nested = tf.ragged.constant([[[b"a"], []], []])
+        assert [row.to_list() for row in nested] == [[[b"a"], []], []]
+        assert rows[-2].numpy().tolist() == [2, 3]
+        with pytest.raises(IndexError, match="Row key 3 out of bounds"):
+            rows[3]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            rows[-4]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.client.eager import EagerExecution
 from weft.lib.keras import backend as K
 from weft.lib.keras import optimizers
 from weft.lib.keras.optimizers import schedules
@@ -189,3 +190,27 @@ def test_a_schedule_can_be_derived_from() -> None:
     assert K.eval(Fixed()(0.0)) == 0.5
     with pytest.raises(TypeError, match="missing a required argument: 'decay_rate'"):
         schedules.ExponentialDecay(0.1, 10)
+
+
+def test_eager_updates_tell_the_number_of_the_step() -> None:
+    with EagerExecution().as_default():
+        v, optimizer = tf.Variable(START, dtype=tf.float32), optimizers.SGD(0.5)
+        assert int(optimizer.apply_gradients([(tf.ones([2]), v)])) == 1
+        assert int(optimizer.minimize(lambda: v * v, [v])) == 2
+
+        @tf.function
+        def update():
+            optimizer.apply_gradients([(tf.ones([2]), v)])
+
+        update()
+        assert int(optimizer.iterations) == 3
+        np.testing.assert_allclose(v, [-0.5, -0.5])  # 1 and 2, less 0.5, less themselves, less 0.5
+
+
+def test_names_of_what_is_kept_in_eager_execution() -> None:
+    with EagerExecution().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), name="d")])
+        model.compile(optimizers.SGD(0.5, momentum=0.5), "mse")
+        model.train_on_batch(np.ones((2, 2)), np.ones((2, 1)))
+        names = ["SGD/iter:0", "SGD/d/kernel/momentum:0", "SGD/d/bias/momentum:0"]
+        assert [each.name for each in model.optimizer.weights] == names

@@ -11,12 +11,16 @@ import pytest
 import weft as tf
 from tests.keras.record_saving import RECORDED, build, data
 from tests.keras.saving.test_hdf5 import keras
+from weft.client.eager import EagerExecution
 from weft.lib.keras import backend as K
+from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.engine.sequential import Sequential
 from weft.lib.keras.engine.training import Model
 from weft.lib.keras.layers.core import Dense
 from weft.lib.keras.layers.dropout import Dropout
 from weft.lib.train.checkpoint.inspection import list_variables
+
+KINDS = ("bias", "kernel")
 
 
 def small() -> Any:
@@ -105,6 +109,98 @@ def test_weights_go_by_the_names_they_were_made_with(tmp_path: Path) -> None:
     K.set_value(weight, 43.0)
     model.load_weights(str(tmp_path / "w"))
     assert K.get_value(weight) == 42.0
+
+
+def saved_keys(root: Any, folder: Path) -> list[str]:
+    """The keys of variables in a checkpoint of an object, without those of all checkpoints."""
+    session = None if tf.executing_eagerly() else K.get_session()
+    path = tf.train.Checkpoint(m=root).save(str(folder / "keys"), session=session)
+    keys = [key.partition("/.ATTRIBUTES")[0] for key, _ in list_variables(path)]
+    return [key[2:] for key in keys if key.startswith("m/")]
+
+
+class Variables(Model):
+    """A model with variables in attributes, which all have one name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = tf.Variable(1.0)
+        self.several = [tf.Variable(2.0), {"k": tf.Variable(3.0)}]
+        self.dense = {"d": Dense(1)}
+
+    def call(self, inputs: Any) -> Any:
+        return self.dense["d"](inputs) * self.one
+
+
+def test_variables_in_attributes_go_by_these(tmp_path: Path) -> None:
+    keys = ["dense/d/bias", "dense/d/kernel", "one", "several/0", "several/1/k"]
+    model = Variables()
+    model(tf.ones([1, 2]))
+    K.get_session().run(tf.global_variables_initializer())
+    assert saved_keys(model, tmp_path) == keys
+    with EagerExecution().as_default():
+        model = Variables()
+        model(tf.ones([1, 2]))
+        assert saved_keys(model, tmp_path / "eager") == keys
+        model.one.assign(7.0)
+        tf.train.Checkpoint(m=model).restore(str(tmp_path / "eager" / "keys-1")).assert_consumed()
+        assert model.one.numpy() == 1.0
+
+
+class SameNames(Layer):
+    """A layer that gives a name to two weights, and one name that looks like a path."""
+
+    def build(self, shape: Any) -> None:
+        self.a = self.add_weight("w", (2,))
+        self.add_weight("w", (3,))
+        self.add_weight("w", (4,))
+        self.add_weight("x/y", (5,))
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
+
+
+def test_a_name_given_twice_is_that_of_the_later_weight(tmp_path: Path) -> None:
+    layer = SameNames()
+    layer(tf.ones([1, 2]))
+    K.get_session().run(tf.global_variables_initializer())
+    assert saved_keys(layer, tmp_path) == ["a", "w", "w_2", "x.Sy"]  # w_2: TensorFlow saves none
+
+
+@pytest.mark.parametrize(
+    ("build", "names"),
+    [
+        (lambda model: model(tf.ones([1, 3])), ["layer-1", "layer-1", "layer-3", "layer-3"]),
+        (lambda model: model.build((None, 3)), ["layer-1", "layer-1", "layer-3", "layer-3"]),
+    ],
+)
+def test_layers_that_had_no_weights_when_they_were_added(
+    build: Any, names: list[str], tmp_path: Path
+) -> None:
+    model = Sequential([Dropout(0.5), Dense(2), Dropout(0.5), Dense(1)])
+    build(model)
+    K.get_session().run(tf.global_variables_initializer())
+    assert [key.partition("/")[0] for key in saved_keys(model, tmp_path)] == names
+
+
+def test_layers_on_top_of_those_that_were_called(tmp_path: Path) -> None:
+    model = Sequential([Dense(2)])
+    model(tf.ones([1, 3]))
+    model.add(Dense(1))
+    model.add(Dense(1))
+    model(tf.ones([1, 3]))
+    K.get_session().run(tf.global_variables_initializer())
+    names = [key.partition("/")[0] for key in saved_keys(model, tmp_path)]
+    assert names[::2] == ["layer-0", "layer_with_weights-1", "layer_with_weights-2"]
+
+
+def test_cells_one_upon_another(tmp_path: Path) -> None:
+    cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.LSTMCell(3)])
+    cell(tf.ones([1, 3]), cell.zero_state(1, tf.float32))
+    K.get_session().run(tf.global_variables_initializer())
+    gates = [f"cell-0/{part}.S{kind}" for part in ("candidate", "gates") for kind in KINDS]
+    assert saved_keys(cell, tmp_path) == [*gates, "cell-1/bias", "cell-1/kernel"]
 
 
 def test_in_a_checkpoint_with_other_objects(tmp_path: Path) -> None:

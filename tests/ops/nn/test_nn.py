@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.client.eager import EagerExecution
 
 RANDOM = np.random.default_rng(5)
 
@@ -196,3 +197,15 @@ def test_sampled_losses_approach_the_full_ones() -> None:
     exact = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels[:, 0], logits=logits)
     a, b = run([loss, exact])
     np.testing.assert_allclose(a, b, rtol=1e-4)
+
+
+def test_rows_of_resources_are_looked_up_eagerly() -> None:
+    with EagerExecution().as_default():
+        table = tf.Variable(np.arange(12.0).reshape(4, 3), dtype=tf.float32, use_resource=True)
+        ids = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 3, 1], [3, 2])
+        with tf.GradientTape() as tape:
+            found = tf.nn.safe_embedding_lookup_sparse(table, ids)
+        for rows in (found, tf.nn.safe_embedding_lookup_sparse(table, ids)):
+            np.testing.assert_allclose(rows, [[6, 7, 8], [0, 0, 0], [3, 4, 5]])
+        gradient = tf.convert_to_tensor(tape.gradient(found, table))
+        np.testing.assert_allclose(gradient[:, 0], [0, 1.5, 0, 0.5])

@@ -105,7 +105,8 @@ def test_names_and_collections(sess) -> None:
 def test_shapes_must_fit(sess) -> None:
     with pytest.raises(ValueError, match="labels must not be None"):
         tf.losses.mean_squared_error(None, P)
-    with pytest.raises(ValueError, match="Mismatch at dim 0"):
+    sizes = r"Mismatch at dim 0\. values\.shape=\[3 2\] weights\.shape=\[2 1\]\."
+    with pytest.raises(ValueError, match=sizes):
         tf.losses.mean_squared_error(Y, P, weights=np.ones((2, 1)))
     with pytest.raises(ValueError, match=r"values\.rank=2\. weights\.rank=1"):
         tf.losses.mean_squared_error(Y, P, weights=np.ones(3))

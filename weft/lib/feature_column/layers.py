@@ -45,7 +45,7 @@ class ColumnsLayer(Layer):
     def scoped_variable(self, trainable: bool, **settings: Any) -> Any:
         """A variable of the open variable scope, with its partitioner, that is the layer's."""
         variable = vs.get_variable(trainable=trainable, use_resource=True, **settings)
-        self.keep_weight(variable, trainable)
+        self.keep_weight(variable, trainable, settings.get("name"))
         return variable
 
     def build(self, input_shape: Any) -> None:

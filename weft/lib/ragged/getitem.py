@@ -14,6 +14,7 @@ from weft.lib.ragged.math import range as ragged_range
 from weft.lib.ragged.tensor import RaggedTensor
 from weft.ops.array import array
 from weft.ops.control.cond import cond
+from weft.ops.kit.eager import EagerTensor
 from weft.ops.math import math
 
 _ALL = slice(None)
@@ -47,8 +48,17 @@ def _item(tensor: RaggedTensor, keys: list[Any]) -> Any:
         return RaggedTensor.from_row_splits(inner, _count(inner, [0, 1]), validate=False)
     if isinstance(first, slice):
         return _inner(_sliced_rows(tensor, first), rest)
+    _check_row(tensor, first)
     start, limit = tensor.row_splits[:-1][first], tensor.row_splits[1:][first]
     return tensor.values[start:limit].__getitem__(tuple(rest) if rest else slice(None))
+
+
+def _check_row(tensor: RaggedTensor, row: Any) -> None:
+    """Whether there is a row, as iterations of Python ask for it in eager execution."""
+    splits = tensor.row_splits
+    if isinstance(row, int) and isinstance(splits, EagerTensor):
+        if row >= len(splits.numpy()) - 1:
+            raise IndexError(f"Row key {row} out of bounds")
 
 
 def _count(inner: Any, times: list[int]) -> Tensor:

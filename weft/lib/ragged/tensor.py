@@ -27,6 +27,7 @@ from weft.lib.ragged.spec import RaggedTensorSpec
 from weft.lib.ragged.value import RaggedTensorValue, ragged_value
 from weft.ops.array import array
 from weft.ops.array.gather import gather
+from weft.ops.kit.eager import EagerTensor
 from weft.ops.math import math
 
 
@@ -245,11 +246,23 @@ class RaggedTensor(Factories):
             return conversion.to_sparse(self)
 
     def to_list(self) -> list[Any]:
-        """Only a value can become a list."""
+        """Nested Python lists, where the values are known: in eager execution."""
+        value = self._eager_value()
+        if value is not None:
+            return value.to_list()
         raise ValueError(
             "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the "
             "RaggedTensor first and then use RaggedTensorValue.to_list()."
         )
+
+    def _eager_value(self) -> RaggedTensorValue | None:
+        """The value of a tensor of eager execution; None in graphs."""
+        parts = self._composite_components()
+        if not all(isinstance(part, EagerTensor) for part in parts):
+            return None
+        flat, *splits = [part.numpy() for part in parts]
+        value: RaggedTensorValue = ragged_value(flat, splits)
+        return value
 
     def _to_variant(self, batched_input: bool = False, name: str | None = None) -> Tensor:
         """One variant, or one for each row."""
@@ -257,6 +270,9 @@ class RaggedTensor(Factories):
             return conversion.to_variant(self, batched_input)
 
     def __repr__(self) -> str:
+        value = self._eager_value()
+        if value is not None:
+            return f"<tf.RaggedTensor {value.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> RaggedTensorValue:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.core import nest
 from weft.core.shapes import TensorShape
+from weft.core.tracks import Tracks
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, device, name_scope
@@ -315,6 +316,9 @@ class MultiRNNCell(RNNCell):
                 1,
             )
         self._cells = cells
+        for i, cell in enumerate(cells):
+            if isinstance(cell, Tracks):
+                self._track_trackable(cell, name=f"cell-{i}")
         self._state_is_tuple = state_is_tuple
         sizes = [] if state_is_tuple else [cell.state_size for cell in cells]
         if any(map(nest.is_nested, sizes)):

@@ -117,8 +117,10 @@ def _from_one(
     with _beside(part):
         rows = gather(part, ids, name=name)
         if each_once:
-            # What a resource variable hands out is a copy of what was gathered.
-            gathered = rows.op.inputs[0].op if is_resource(part) else rows.op
+            # What a resource variable hands out is a copy of what was gathered. Of what is computed
+            # eagerly, and not recorded, nothing but its value is known.
+            copied = is_resource(part) and rows.op.inputs
+            gathered = rows.op.inputs[0].op if copied else rows.op
             gathered._gradient_function = _each_row_once  # type: ignore[attr-defined]
         return _clipped(rows, ids, max_norm)
 

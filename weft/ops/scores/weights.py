@@ -54,10 +54,10 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
         return False
     if weights.dims == ():
         return True
-    shapes = f"values.shape={values.shape}. weights.shape={weights.shape}."
     if len(weights.dims) != len(values.dims):
         raise ValueError(
-            f"{_PROBLEM} values.rank={len(values.dims)}. weights.rank={len(weights.dims)}. {shapes}"
+            f"{_PROBLEM} values.rank={len(values.dims)}. weights.rank={len(weights.dims)}. "
+            f"values.shape={values.shape}. weights.shape={weights.shape}."
         )
     known = True
     for i, (size, wanted) in enumerate(zip(weights.dims, values.dims, strict=True)):
@@ -66,8 +66,16 @@ def _fits(weights: Tensor, values: Tensor) -> bool:
         if size is None or wanted is None:
             known = False
         elif size != wanted:
-            raise ValueError(f"{_PROBLEM} Mismatch at dim {i}. {shapes}")
+            raise ValueError(
+                f"{_PROBLEM} Mismatch at dim {i}. values.shape={_sizes(values)} "
+                f"weights.shape={_sizes(weights)}."
+            )
     return known
+
+
+def _sizes(tensor: Tensor) -> str:
+    """A shape as NumPy writes a vector."""
+    return f"[{' '.join('?' if size is None else str(size) for size in tensor.dims or ())}]"
 
 
 def _is_like(weights: tuple[Tensor, Tensor], values: tuple[Tensor, Tensor]) -> Tensor:

@@ -183,18 +183,19 @@ class LayerWeights:
             aggregation=aggregation,
         )
         variable = self._readable(variable, kwargs.get("experimental_autocast", True))
-        self.keep_weight(variable, trainable)
+        self.keep_weight(variable, trainable, name)
         if regularizer is not None:
             self._add_weight_regularization(
                 variable.name.partition(":")[0], variable, regularizers.get(regularizer)
             )
         return variable
 
-    def keep_weight(self, variable: Any, trainable: bool) -> None:
-        """Lists a variable among the weights of the layer."""
+    def keep_weight(self, variable: Any, trainable: bool, name: str | None = None) -> None:
+        """Lists a variable among the weights of the layer; `name` is for checkpoints."""
         for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
             track_variable(part)
         (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        self.__dict__.setdefault("_added_weights", []).append((name, variable))
 
     def _readable(self, variable: Any, autocast: bool) -> Any:
         """`variable`, or what reads it in the type that the layer computes in."""

@@ -89,6 +89,7 @@ class Network(NetworkSaving, NetworkBuilding, Layer):
         found = map_graph(self.inputs, self.outputs)
         self._network_nodes, self._nodes_by_depth = found.keys, found.nodes_by_depth
         self._layers = found.layers
+        self._number_layers()
         Node(self, [], [], [], self._nested_inputs, self._nested_outputs)
         self._name_ends()
 

@@ -52,6 +52,12 @@ class NetworkSaving:
 
         return of_model(self)
 
+    def _number_layers(self) -> None:
+        """Gives layers the names by which checkpoints of objects know them."""
+        from weft.lib.keras.saving.dependencies import number_layers
+
+        number_layers(self)
+
     def _functions_to_save(self, known: dict[str, Any]) -> dict[str, Any]:
         """The functions that a SavedModel of objects has of a model."""
         from weft.lib.keras.saving.model_functions import functions_of_model

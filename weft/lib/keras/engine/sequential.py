@@ -91,6 +91,7 @@ class Sequential(Model):
             self._remake_graph()
         else:
             self._layers.append(layer)
+            self._number_layers()
 
     def _start_with(self, layer: Any) -> bool:
         """Takes the first layer's word for the inputs, if it says anything about them."""
@@ -128,6 +129,7 @@ class Sequential(Model):
         if needs_shape:
             self._build_input_shape = (*input_shape,)
             super().build(self._build_input_shape)
+            self._number_layers()
         else:
             self._remake_graph()
         self.built = True

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.graph.graph import name_scope
 from weft.lib.keras.backend import function, symbolic_learning_phase
-from weft.lib.keras.backend.symbolic import in_model_graph
+from weft.lib.keras.backend.symbolic import eager_program, in_model_graph
 from weft.lib.keras.engine import training_losses
 from weft.lib.keras.engine.training_eager import EagerStep
 from weft.lib.keras.engine.training_replicas import ReplicaSteps, strategy_of
@@ -177,6 +177,7 @@ class TrainingFunctions:
         feeds = self._feed_inputs + self._feed_targets + self._feed_sample_weights
         if feeds_learning_phase():
             feeds = [*feeds, symbolic_learning_phase()]
+        self._make_eager_optimizer_weights()
         with name_scope("training"):
             updates = self._optimizer_updates()
             updates += self.get_updates_for(None)  # type: ignore[attr-defined]
@@ -185,6 +186,12 @@ class TrainingFunctions:
             "training", feeds, [self.total_loss, *self._metric_results()], updates, "train_function"
         )
         self._set_trainable_state(now)
+
+    def _make_eager_optimizer_weights(self) -> None:
+        """In eager programs, what the optimizer keeps has no name of a graph's before its own."""
+        if eager_program() and hasattr(self.optimizer, "_create_weights"):
+            with name_scope(self.optimizer._name):
+                self.optimizer._create_weights(self._collected_trainable_weights)  # type: ignore[attr-defined]
 
     def _optimizer_updates(self) -> list[Any]:
         if isinstance(self.optimizer, list):

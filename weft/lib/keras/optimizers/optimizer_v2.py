@@ -10,7 +10,6 @@ from weft.autodiff.tape import GradientTape
 from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
-    Operation,
     Tensor,
     colocate_with,
     control_dependencies,
@@ -30,6 +29,7 @@ from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.kernel_steps import training_op
 from weft.lib.train.optimizers.optimizer import _deduplicate_indexed_slices as summed_rows
 from weft.ops.array import array
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.replicas import replica_in_force
 from weft.ops.math import casts, clip
 
@@ -76,7 +76,7 @@ class OptimizerV2(OptimizerWeights):
 
     def minimize(
         self, loss: Any, var_list: Any, grad_loss: Any = None, name: str | None = None
-    ) -> Operation:
+    ) -> Any:
         """An op that makes `loss`, a function without arguments or its value, smaller."""
         grads_and_vars = self._compute_gradients(loss, var_list=var_list, grad_loss=grad_loss)
         return self.apply_gradients(grads_and_vars, name=name)
@@ -120,8 +120,11 @@ class OptimizerV2(OptimizerWeights):
             grads = [g if g is None else clip.clip_by_value(g, -limit, limit) for g in grads]
         return grads
 
-    def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Operation:
-        """An op that updates each variable by its gradient, then counts the step."""
+    def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
+        """An op that updates each variable by its gradient, then counts the step.
+
+        In eager execution that is done at once: the result is the number of the step.
+        """
         pairs = _with_gradients(grads_and_vars)
         replica = replica_in_force()
         if replica is not None:
@@ -133,7 +136,8 @@ class OptimizerV2(OptimizerWeights):
             with name_scope(name or self._name):
                 updates = [self._update(grad, var, state) for grad, var in pairs]
                 with control_dependencies(updates):
-                    return self._iterations.assign_add(1).op
+                    counted = self._iterations.assign_add(1)
+                    return counted if executing_eagerly() else counted.op
 
     def _create_weights(self, var_list: list[Any]) -> None:
         """Makes all that it keeps, outside of whatever is being built."""

@@ -30,10 +30,26 @@ def _is_list_of_layers(model: Any) -> bool:
     return bool(getattr(model, "_is_graph_network", False)) or type(model).__name__ == "Sequential"
 
 
+def number_layers(model: Any) -> None:
+    """Gives the layers their names; of those without weights by now, some have one to come.
+
+    A layer goes by its first name. So where it had no weights when it was added, it is `layer-1`,
+    even if there is a `layer_with_weights-0` for it later.
+    """
+    model.__dict__.setdefault("_layer_numbers", {}).update(_numbered(model.layers))
+
+
 def _layers(model: Any) -> Children:
+    if "_layer_numbers" not in model.__dict__:
+        return _numbered(model.layers)
+    here = {id(layer) for layer in model.layers}
+    return [item for item in model.__dict__["_layer_numbers"].items() if id(item[1]) in here]
+
+
+def _numbered(layers: list[Any]) -> Children:
     found: Children = []
     with_weights = 0
-    for i, layer in enumerate(model.layers):
+    for i, layer in enumerate(layers):
         if _has_weights(layer):
             found.append((f"layer_with_weights-{with_weights}", layer))
             with_weights += 1

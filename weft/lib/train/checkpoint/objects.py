@@ -115,17 +115,35 @@ def _found_children(value: Any) -> Children:
         attributes = [item for item in state.items() if item[0] not in skipped]
         if not tracks_attributes(value):
             attributes = [(key, each) for key, each in attributes if key[0] != "_"]
-        named = [*own_weights(value), *attributes]
+        named = [*own_weights(value), *attributes, *renamed_weights(value)]
     return [(name, each) for name, each in named if is_trackable(each)]
 
 
 def own_weights(layer: Any) -> Children:
-    """The variables that a layer made with `add_weight`, by the names it gave them."""
-    made = [
-        *getattr(layer, "_trainable_weights", ()),
-        *getattr(layer, "_non_trainable_weights", ()),
-    ]
-    return [(each.op.name.rpartition("/")[2], each) for each in made if isinstance(each, Variable)]
+    """The variables that a layer made with `add_weight`, by the names it gave them.
+
+    A name that was given twice is that of the later one.
+    """
+    return [*dict(_added(layer)).items()]
+
+
+def renamed_weights(layer: Any) -> Children:
+    """Those whose names the layer gave to others later, with numbers.
+
+    TensorFlow would not save them: several embeddings of a `DenseFeatures`, for example.
+    """
+    named = dict(_added(layer))
+    earlier = [(name, each) for name, each in _added(layer) if each is not named[name]]
+    return [(f"{name}_{i}", each) for i, (name, each) in enumerate(earlier, 1)]
+
+
+def _added(layer: Any) -> Children:
+    made = getattr(layer, "_added_weights", ())
+    return [(_added_name(name, each), each) for name, each in made if isinstance(each, Variable)]
+
+
+def _added_name(name: str | None, variable: Any) -> str:
+    return variable.op.name.rpartition("/")[2] if name is None else name
 
 
 def own_values(value: Any) -> dict[str, Any]:
