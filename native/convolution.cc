@@ -361,7 +361,8 @@ void convolve_filter(const Call& call) {
   // Work is cut the same way each time, so that sums are too.
   const long fitting = CACHED / std::max(slide.stride_h * width * image.c, slide.columns * outputs);
   const long columns = slide.columns_at_once(std::max(image.c, outputs), call.threads());
-  const long rows = std::clamp(fitting, 1L, slide.rows);
+  const long even = over(image.n * slide.rows, call.threads());
+  const long rows = std::clamp(std::min(fitting, even), 1L, slide.rows);
   const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
   const long pieces = image.n * chunks;
   const long parts = std::clamp(ROOM / filters, 1L, std::min(pieces, call.threads()));

@@ -10,6 +10,11 @@ namespace {
 template <int R, int N>
 void tile(const float* a, Steps of_a, const float* b, Steps of_b, Sums sums, float* c, long c_row,
           int columns, bool add) {
+  if (!add) {  // where the results go is brought here while they are computed
+    for (int r = 0; r < R; ++r) {
+      for (int n = 0; n < N; ++n) __builtin_prefetch(c + r * c_row + n * WIDTH, 1);
+    }
+  }
   Vector total[R][N] = {};
   for (long i = 0; i < sums.outer; ++i) {
     const float* factors = a + i * of_a.outer;
