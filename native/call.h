@@ -1,15 +1,20 @@
 // A call of a kernel by an XLA program: its arrays, its numbers, and the threads it may use.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "xla/ffi/api/c_api.h"
 
@@ -39,6 +44,23 @@ class Scratch {
   T* at_;
 };
 
+// Work that threads share: part(0) to part(count - 1), in any order.
+struct Work {
+  long count;
+  std::function<void(long)> part;
+};
+
+// Works that need not wait for each other, as one.
+inline Work joined(std::vector<Work> works) {
+  long count = 0;
+  for (const Work& work : works) count += work.count;
+  return {count, [works = std::move(works)](long part) {
+    auto work = works.begin();
+    for (; part >= work->count; ++work) part -= work->count;
+    work->part(part);
+  }};
+}
+
 class Call {
  public:
   explicit Call(const XLA_FFI_CallFrame* frame) : frame_(frame) {
@@ -66,10 +88,17 @@ class Call {
     return failed(frame_->api->XLA_FFI_ThreadPool_NumThreads(&args)) || count < 1 ? 1 : count;
   }
 
-  // Calls work(0) to work(count - 1), on this thread and those of the pool that are free.
-  void parallel(long count, const std::function<void(long)>& work) const {
-    auto state = std::make_shared<Shared>(count, work);
-    for (long i = std::min(count, threads()) - 1; i > 0; --i) {
+  // Calls part(0) to part(count - 1), on this thread and those of the pool that are free.
+  void parallel(long count, const std::function<void(long)>& part) const {
+    in_turn({{count, part}});
+  }
+
+  // Several works, of which each begins when all of the one before is done.
+  void in_turn(const std::vector<Work>& works) const {
+    auto state = std::make_shared<Shared>(works);
+    long most = 1;
+    for (const Work& work : works) most = std::max(most, work.count);
+    for (long i = std::min(most, threads()) - 1; i > 0; --i) {
       auto* held = new std::shared_ptr<Shared>(state);
       XLA_FFI_ThreadPool_Schedule_Args args{XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr,
                                             frame_->ctx, help, held};
@@ -83,40 +112,73 @@ class Call {
   }
 
  private:
-  // What the threads that share some work know of it; it lives until the last of them has looked.
+  // What the threads that share works know of them; it lives until the last of them has looked.
   struct Shared {
-    Shared(long count, const std::function<void(long)>& work) : count(count), work(work) {}
+    struct Turn {
+      explicit Turn(const Work& work) : count(work.count), part(work.part) {}
 
+      const long count;
+      const std::function<void(long)>& part;  // of the caller, who waits for all that use it
+      std::atomic<long> next{0}, finished{0};
+
+      bool done() const { return finished.load(std::memory_order_acquire) == count; }
+    };
+
+    explicit Shared(const std::vector<Work>& works) {
+      for (const Work& work : works) turns.emplace_back(work);
+    }
+
+    // A thread that finds nothing more to do waits awake for the next work: the others' last parts
+    // take less time than it would to sleep and be woken.
     void take_part() {
-      long done = 0;
-      for (long i; (i = next++) < count; ++done) {
+      for (Turn& turn : turns) {
+        take_parts_of(turn);
+        if (&turn != &turns.back()) look_for([&] { return turn.done(); }, FOR_EVER);
+      }
+    }
+
+    void take_parts_of(Turn& turn) {
+      long taken = 0;
+      for (long i; (i = turn.next++) < turn.count; ++taken) {
         try {
-          work(i);
+          if (!has_failed) turn.part(i);
         } catch (...) {
           std::lock_guard<std::mutex> lock(mutex);
           failure = std::current_exception();
+          has_failed = true;
         }
       }
-      if (done == 0) return;
+      if (taken == 0) return;
+      const long before = turn.finished.fetch_add(taken, std::memory_order_acq_rel);
+      if (before + taken < turn.count) return;
       std::lock_guard<std::mutex> lock(mutex);
-      finished += done;
-      if (finished == count) all_finished.notify_one();
+      all_finished.notify_one();
     }
 
     void wait() {
+      const auto done = [&] { return turns.back().done(); };
+      look_for(done, A_MOMENT);
       std::unique_lock<std::mutex> lock(mutex);
-      all_finished.wait(lock, [this] { return finished == count; });
+      all_finished.wait(lock, done);
       if (failure) std::rethrow_exception(failure);
     }
 
-    const long count;
-    const std::function<void(long)>& work;  // of the caller, who waits for all that use it
-    std::atomic<long> next{0};
+    std::deque<Turn> turns;
+    std::atomic<bool> has_failed{false};
     std::mutex mutex;
     std::condition_variable all_finished;
-    long finished = 0;
     std::exception_ptr failure;
   };
+
+  static constexpr long A_MOMENT = 1 << 13, FOR_EVER = std::numeric_limits<long>::max();
+
+  // Looks whether something is done, so many times; others may have the core in between.
+  template <class Done>
+  static void look_for(const Done& done, long times) {
+    for (long i = 0; i < times && !done(); ++i) {
+      if (i % 64 == 63) std::this_thread::yield();
+    }
+  }
 
   static void help(void* held) {
     std::unique_ptr<std::shared_ptr<Shared>> state(static_cast<std::shared_ptr<Shared>*>(held));

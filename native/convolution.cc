@@ -129,11 +129,9 @@ bool has_many_filters(const Slide& slide) {
 }
 
 // y = x windows times filters in panels.
-void slide_over(const Call& call, const Slide& slide, const float* x, const float* panels,
-                float* y) {
+Work slide_over(long threads, const Slide& slide, const float* x, const float* panels, float* y) {
   const Size& image = slide.image;
   const long count = over(slide.outputs, PANEL), sums = slide.sums(), width = slide.width();
-  const long threads = call.threads();
   // Neighbouring rows share what they see; few enough that all of it stays near the core.
   const long fitting = CACHED / (slide.stride_h * width * image.c);
   long rows = std::clamp(std::min(over(image.n * slide.rows, 4 * threads), fitting), 1L, slide.rows);
@@ -152,7 +150,8 @@ void slide_over(const Call& call, const Slide& slide, const float* x, const floa
   const long inner = dense ? slide.window_w * image.c : image.c;
   const Steps of_x{slide.stride_w * image.c, slide.dilation_h * width * image.c, 1};
   const Steps of_w{0, slide.window_w * image.c * PANEL, PANEL};
-  call.parallel(image.n * chunks * groups, [&](long task) {
+  return {image.n * chunks * groups, [=](long task) {
+    const Size& image = slide.image;
     const long group = task % groups, n = task / groups / chunks;
     const long chunk = task / groups % chunks;
     const long from = chunk / across * rows, until = std::min(slide.rows, from + rows);
@@ -183,7 +182,7 @@ void slide_over(const Call& call, const Slide& slide, const float* x, const floa
         }
       }
     }
-  });
+  }};
 }
 
 // The sizes of a convolution as they come with a call.
@@ -277,11 +276,12 @@ void convolve(const Call& call) {
     return;
   }
   const Scratch<float> panels(count * sums * PANEL);
-  call.parallel(count, [&](long p) {
+  const auto copy = [&](long p) {
     pack(w + p * PANEL, sums, std::min<long>(PANEL, slide.outputs - p * PANEL), slide.outputs,
          panels.get() + p * sums * PANEL);
-  });
-  slide_over(call, slide, x, panels.get(), call.out(0));
+  };
+  call.in_turn({{count, copy},
+                slide_over(call.threads(), slide, x, panels.get(), call.out(0))});
 }
 
 // For every phase of the strides a convolution of the gradient with the taps that reach it.
@@ -300,6 +300,8 @@ void convolve_input(const Call& call) {
     if (has_many_filters(slide)) return convolve_back(call, slide, gradient, w, x);
   }
   const Scratch<float> panels(count * taps * g.c * PANEL);
+  float* room = panels.get();
+  std::vector<Work> copies, products;
   for (long phase_h = 0; phase_h < sizes.stride_h; ++phase_h) {
     const Phase v(phase_h, sizes.window_h, sizes.stride_h, sizes.dilation_h, sizes.top, image.h);
     for (long phase_w = 0; phase_w < sizes.stride_w; ++phase_w) {
@@ -318,19 +320,23 @@ void convolve_input(const Call& call) {
         continue;
       }
       const Slide slide = back(sizes, v, u);
-      call.parallel(count, [&](long p) {
-        float* to = panels.get() + p * slide.sums() * PANEL;
+      const long apart = slide.sums() * PANEL;
+      copies.push_back({count, [=, &sizes](long p) {
+        float* to = room + p * apart;
         for (long i = v.taps - 1; i >= 0; --i) {
-          for (long j = u.taps - 1; j >= 0; --j, to += g.c * PANEL) {
-            const long tap = (v.tap + i * sizes.stride_h) * sizes.window_w + u.tap + j * sizes.stride_w;
-            pack_turned(w + (tap * image.c + p * PANEL) * g.c, g.c,
-                        std::min<long>(PANEL, image.c - p * PANEL), g.c, to);
+          for (long j = u.taps - 1; j >= 0; --j, to += sizes.result.c * PANEL) {
+            const long row = v.tap + i * sizes.stride_h, column = u.tap + j * sizes.stride_w;
+            const long c = sizes.image.c, outputs = sizes.result.c;
+            pack_turned(w + ((row * sizes.window_w + column) * c + p * PANEL) * outputs, outputs,
+                        std::min<long>(PANEL, c - p * PANEL), outputs, to);
           }
         }
-      });
-      slide_over(call, slide, gradient, panels.get(), first);
+      }});
+      products.push_back(slide_over(call.threads(), slide, gradient, room, first));
+      room += count * apart;
     }
   }
+  call.in_turn({joined(std::move(copies)), joined(std::move(products))});
 }
 
 // Each thread adds up the products of its part of the images; then the parts are added.
@@ -355,7 +361,8 @@ void convolve_filter(const Call& call) {
   // Work is cut the same way each time, so that sums are too.
   const long fitting = CACHED / std::max(slide.stride_h * width * image.c, slide.columns * outputs);
   const long columns = slide.columns_at_once(std::max(image.c, outputs), call.threads());
-  const long rows = std::clamp(fitting, 1L, slide.rows);
+  const long even = over(image.n * slide.rows, call.threads());
+  const long rows = std::clamp(std::min(fitting, even), 1L, slide.rows);
   const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
   const long pieces = image.n * chunks;
   const long parts = std::clamp(ROOM / filters, 1L, std::min(pieces, call.threads()));
@@ -363,7 +370,7 @@ void convolve_filter(const Call& call) {
   const bool dense = slide.dilation_w == 1;
   const long passes = dense ? 1 : slide.window_w;
   const long inner = dense ? slide.window_w * image.c : image.c, tiles = over(inner, ROWS);
-  call.parallel(parts, [&](long part) {
+  const auto sum_of = [&](long part) {
     float* total = part == 0 ? call.out(0) : more.get() + (part - 1) * filters;
     std::fill_n(total, filters, 0.f);
     const Rows cut(slide, slide.separate ? 0 : (rows - 1) * slide.stride_h + slide.reach_h());
@@ -398,16 +405,16 @@ void convolve_filter(const Call& call) {
         }
       }
     }
-  });
-  if (parts == 1) return;
-  const long slices = over(filters, 1 << 14);
-  call.parallel(slices, [&](long slice) {
+  };
+  const long slices = parts > 1 ? over(filters, 1 << 14) : 0;
+  const auto add_up = [&](long slice) {
     const long from = slice * filters / slices, until = (slice + 1) * filters / slices;
     for (long part = 1; part < parts; ++part) {
       const float* other = more.get() + (part - 1) * filters;
       for (long i = from; i < until; ++i) call.out(0)[i] += other[i];
     }
-  });
+  };
+  call.in_turn({{parts, sum_of}, {slices, add_up}});
 }
 
 }  // namespace weft

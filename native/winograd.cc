@@ -231,11 +231,11 @@ void values_of_pixels(const Tiles& tiles, long first, long count, const float* x
 }
 
 // Filters, a row for each of their channels, with zeros for what vectors of channels lack.
-void values_of_filters(const Call& call, long channels, long outputs, const float* w, bool turned,
+Work values_of_filters(long channels, long outputs, const float* w, bool turned,
                        const Panels& to) {
   constexpr long SOME = 64;
   const long panels = over(outputs, PANEL), parts = over(channels, SOME);
-  call.parallel(panels * parts, [&](long task) {
+  return {panels * parts, [=, &to](long task) {
     const long first = task / panels * SOME, column = task % panels * PANEL;
     const long rows = std::min(SOME, channels - first), wide = std::min<long>(PANEL, outputs - column);
     const Scratch<float> copy(TAPS * SOME * PANEL);
@@ -259,7 +259,7 @@ void values_of_filters(const Call& call, long channels, long outputs, const floa
             });
       }
     }
-  });
+  }};
 }
 
 // Calls work(first, count) for `rows` rows of results, as many at once as registers have room for.
@@ -298,10 +298,9 @@ void convolve_tiles(const Call& call, const Windows& windows, const float* x, co
   const Tiles tiles(windows);
   const long o = windows.outputs, vectors = over(windows.channels, WIDTH);
   const Panels filters(vectors * WIDTH, o);
-  values_of_filters(call, windows.channels, o, w, turned, filters);
   const long chunks =
       std::max(over(tiles.count(), at_once(windows)), std::min(tiles.count(), call.threads()));
-  call.parallel(chunks, [&](long chunk) {
+  const auto results_of = [&](long chunk) {
     const long first = chunk * tiles.count() / chunks;
     const long count = (chunk + 1) * tiles.count() / chunks - first;
     const Matrices<WIDTH> pixels(count, windows.channels);
@@ -328,7 +327,8 @@ void convolve_tiles(const Call& call, const Windows& windows, const float* x, co
         }
       }
     }
-  });
+  };
+  call.in_turn({values_of_filters(windows.channels, o, w, turned, filters), {chunks, results_of}});
 }
 
 // Each thread adds up the products of its part of the tiles; then the parts are added.
@@ -339,7 +339,7 @@ void convolve_filter_tiles(const Call& call, const Windows& windows, const float
   const long parts = std::clamp(
       ROOM / (POINTS * c * o), 1L, std::min({tiles.count(), call.threads(), long{MOST_PARTS}}));
   std::unique_ptr<const Matrices<PANEL>> sums[MOST_PARTS];
-  call.parallel(parts, [&](long part) {
+  const auto sum_of = [&](long part) {
     const long begin = part * tiles.count() / parts, end = (part + 1) * tiles.count() / parts;
     const long chunks = over(end - begin, MANY);
     sums[part] = std::make_unique<const Matrices<PANEL>>(over(c, WIDTH) * WIDTH, o);
@@ -371,8 +371,8 @@ void convolve_filter_tiles(const Call& call, const Windows& windows, const float
         }
       }
     }
-  });
-  call.parallel(c, [&](long r) {
+  };
+  const auto taps_of = [&](long r) {
     for (long n = 0; n < o; n += WIDTH) {
       change<ToTaps>(
           [&](int i, int j) {
@@ -386,7 +386,8 @@ void convolve_filter_tiles(const Call& call, const Windows& windows, const float
             store_part(w + ((i * 3 + j) * c + r) * o + n, o - n, value);
           });
     }
-  });
+  };
+  call.in_turn({{parts, sum_of}, {c, taps_of}});
 }
 
 }  // namespace weft

@@ -22,6 +22,7 @@ HERE = next((kind for kind in KINDS if machine.computes_with(kind)), None)
 
 
 @pytest.mark.skipif(not CAN_BE_BUILT, reason="no C++ compiler, or no CPU, for weft's own kernels")
+@pytest.mark.timeout(600)  # a compiler may have to share the machine
 @pytest.mark.parametrize("sanitizers", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(sanitizers: str, tmp_path: Path) -> None:
     program = tmp_path / "check"
@@ -29,7 +30,7 @@ def test_sanitizers_find_nothing(sanitizers: str, tmp_path: Path) -> None:
     options = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover", *KINDS.get(HERE or "", [])]
     folders = [ROOT / "native", Path(jaxlib.__file__).parent / "include"]
     built = subprocess.run(
-        ["g++", "-std=c++17", "-O1", "-g", "-pthread", *options]
+        ["g++", "-std=c++17", "-O1", "-g1", "-pthread", *options]
         + [f"-I{folder}" for folder in folders]
         + [*map(str, sources), "-o", str(program)],
         capture_output=True, text=True,

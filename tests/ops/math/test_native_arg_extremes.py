@@ -25,7 +25,8 @@ def _found(x: np.ndarray) -> list[np.ndarray]:
             for kind in (tf.int32, tf.int64)
         ]
 
-    return [np.asarray(result) for result in jax.jit(places)(x)]
+    with jax.enable_x64(True):
+        return [np.asarray(result) for result in jax.jit(places)(x)]
 
 
 def _check(x: np.ndarray) -> None:
