@@ -203,6 +203,27 @@ def test_a_flag_that_is_set_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
         values.not_set_by_anyone = 1
 
 
+def test_flags_are_parsed_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    from absl import flags as absl_flags
+
+    values = weft.flags.FLAGS
+    weft.flags.DEFINE_integer("steps_of_2016", 3, "How many.")
+    monkeypatch.setattr("sys.argv", ["train.py", "--steps_of_2016=5", "rest"])
+    try:
+        with pytest.raises(AttributeError):
+            values._parse_flags()
+        monkeypatch.setattr(program_flags, "old_attribute", old_world._flags_attribute)
+        assert values._parse_flags() == ["rest"]
+        assert values.steps_of_2016 == 5
+        assert values.__flags["steps_of_2016"].value == 5
+        assert values._parse_flags(["--steps_of_2016=6"]) == []
+        assert values.steps_of_2016 == 6
+        with pytest.raises(AttributeError):
+            _ = values._parse_nothing
+    finally:
+        delattr(absl_flags.FLAGS, "steps_of_2016")
+
+
 @pytest.mark.parametrize(
     ("test", "expected"),
     [

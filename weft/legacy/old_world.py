@@ -25,6 +25,7 @@ def install() -> None:
     tensorflow_import.install("tensorflow_estimator")
     horovod_import.install()
     program_flags.define_unknown = None if flags.STRICT else _define_flag
+    program_flags.old_attribute = None if flags.STRICT else _flags_attribute
     runpy.run_path = run_path  # type: ignore[assignment]
     # A number in a list is printed as a number, not as `np.float64(1.5)`.
     np.set_printoptions(legacy="1.25")
@@ -34,6 +35,12 @@ def _define_flag(name: str, value: Any) -> None:
     from weft.legacy.old import tensorflow_behaviour
 
     tensorflow_behaviour.define_flag(name, value)
+
+
+def _flags_attribute(name: str) -> Any:
+    from weft.legacy.old import tensorflow_behaviour
+
+    return tensorflow_behaviour.flags_attribute(name)
 
 
 def compile_program(source: bytes, file: str) -> CodeType:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import weft
@@ -150,9 +152,31 @@ def define_flag(name: str, value: Any) -> None:
     setattr(flags.FLAGS, name, value)
 
 
+def flags_attribute(name: str) -> Callable[[list[str] | None], list[str]] | None:
+    """What `FLAGS._parse_flags` was, called by programs that print flags; None: another name."""
+    if name != "_parse_flags":
+        return None
+    notices.tell(_PARSE_FLAGS)
+    return _parse_flags
+
+
+def _parse_flags(args: list[str] | None = None) -> list[str]:
+    """Parses `args`, by default the program's; gives those that are no flags."""
+    from absl import flags
+
+    arguments = sys.argv[1:] if args is None else args
+    return list(flags.FLAGS([sys.argv[0], *arguments], known_only=True)[1:])
+
+
 _FLAG = table.Row(
     "a flag that is not defined",
     "gone since TensorFlow 1.5",
     "a new flag",
+    "name",
+)
+_PARSE_FLAGS = table.Row(
+    "FLAGS._parse_flags",
+    "gone since TensorFlow 1.5",
+    "absl's parser",
     "name",
 )

@@ -136,6 +136,9 @@ def DEFINE_integer(*args: Any, **kwargs: Any) -> Any:
 # otherwise: programs of the releases before 1.5 did that.
 define_unknown: Callable[[str, Any], None] | None = None
 
+# What an attribute that starts with "_" was in those releases, by its name; None: nothing.
+old_attribute: Callable[[str], Any] | None = None
+
 
 class _FlagValues:
     """The program's flags as attributes, absl's FLAGS: parsed from `sys.argv` when first read.
@@ -152,6 +155,10 @@ class _FlagValues:
         if found is None and name not in vars(values) and not values.is_parsed():
             # Flags that are not defined may be for other code, such as a test runner.
             values(sys.argv, known_only=True)
+        if found is None and old_attribute and name.startswith("_") and not hasattr(values, name):
+            found = old_attribute(name)
+            if found is not None:
+                return found
         return getattr(values, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
