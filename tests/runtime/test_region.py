@@ -7,6 +7,7 @@ import pytest
 
 import weft as tf
 from weft.core import flags
+from weft.runtime.xla import region
 
 
 def regions(sess):
@@ -216,3 +217,30 @@ def test_a_fetch_of_its_shape_does_not_take_the_memory_of_a_variable(sess):
     found = sess.run([y, update], {x: fed})[0]
     assert cell.value.unsafe_buffer_pointer() == before
     np.testing.assert_allclose(sess.run(w), 5 * np.sqrt(found), rtol=1e-5)
+
+
+def test_in_a_loop_that_is_driven_a_program_must_be_worth_waiting_for(sess, monkeypatch):
+    made = []
+    compile_region = region.compile_region
+    monkeypatch.setattr(
+        region, "compile_region", lambda *args: made.append(1) or compile_region(*args)
+    )
+
+    def chain(x):
+        for _ in range(25):
+            x = x * 0.5 + 1.0
+        return x
+
+    def step(i, x):
+        return tf.py_func(lambda n: n + np.int32(1), [i], tf.int32), chain(x)
+
+    given = tf.placeholder(tf.float32, [1000])
+    shapes = [tf.TensorShape(None), tf.TensorShape([1000])]
+    _, end = tf.while_loop(lambda i, x: i < 20, step, [0, given], shape_invariants=shapes)
+    for _ in range(3):
+        looped = sess.run(end, {given: np.ones(1000, np.float32)})
+    assert not made
+    once = chain(given)
+    for _ in range(3):
+        np.testing.assert_allclose(sess.run(once, {given: looped}), looped, rtol=1e-6)
+    assert made == [1]

@@ -120,7 +120,7 @@ class Prepared:
         nodes = [self.nodes[node] for node in unit.nodes]
         if not unit.is_region:
             return HostUnit(nodes, self.store)
-        return Region(unit, self.plan.slots, nodes, cells, self.store, refuse)
+        return Region(unit, self.plan.slots, nodes, cells, self.store, refuse, self.nested)
 
     def _whole(self) -> Region | None:
         unit = self.units[0] if len(self.units) == 1 else None

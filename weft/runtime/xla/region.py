@@ -61,6 +61,8 @@ SLOW_HALVES = 4.0
 # Microseconds, to order of magnitude: one NumPy kernel, one XLA call (on the host, half of it is
 # the way to the thread that computes, and back), one buffer of that call.
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 40.0, 2.5, 0.001
+# How many times as much a call takes in an iteration of a loop, which waits for what it gives.
+INSIDE = 4.0
 LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 
 
@@ -94,8 +96,10 @@ class Region:
         cells: dict[Edge, Variable],
         store: ResourceStore,
         refuse: Callable[[Node], object],
+        nested: bool = False,
     ) -> None:
         self.unit, self.nodes, self.store, self.refuse = unit, nodes, store, refuse
+        self.waited_for = INSIDE if nested else 1.0
         self.cannot_compile: NotCompilable | None = None
         constants = [e for e in unit.inputs if e[0].definition.is_constant and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
@@ -275,7 +279,7 @@ class Region:
         entry.checked = True
         buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
         entry.tiny = self.only_moves or (
-            cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
+            cost < CALL_COST * self.waited_for + BUFFER_COST * buffers and not self.needs_xla
         )
         self.tiny = all(each.tiny for each in list(self.entries.values()))
 
