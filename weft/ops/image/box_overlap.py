@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.step_limits import PART, limits
+from weft.core.step_limits import limits
 from weft.graph import shape_fn as s
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
+
+# Boxes, each of which takes some calls of NumPy, after which a selection looks at its step's end.
+_LOOK_AFTER = 1 << 11
 
 # From a box and others to how much of both each pair has in common.
 Similarity = Callable[[int, np.ndarray], np.ndarray]
@@ -79,7 +82,7 @@ class Candidates:
 
 def _wants_more(selected: list[int], count: int) -> bool:
     """Whether boxes are to be selected; of an empty one there may be as many as there is memory."""
-    if selected and len(selected) % PART == 0:
+    if selected and len(selected) % _LOOK_AFTER == 0:
         limits.check()
         check_room([len(selected)], np.int64, times=4)
     return len(selected) < count
