@@ -86,12 +86,7 @@ def convert_to_tensor(
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
-        if dtype is not None and not dtype.is_compatible_with(value.dtype):
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype"
-                f" {value.dtype.name}: {value!r}"
-            )
-        return value
+        return _of_type(value, dtype)
     hint = preferred_dtype if preferred_dtype is not None else dtype_hint
     kind: Any = type(value)
     for convert in _converters_for(kind):
@@ -108,6 +103,17 @@ def convert_to_tensor(
         return result
     raise TypeError(
         f"Cannot convert {value!r} with type {type(value)} to Tensor: no Op registered."
+    )
+
+
+def _of_type(tensor: Tensor, wanted: DType | None) -> Tensor:
+    """The tensor, which must have the type, if one is wanted."""
+    found = tensor.dtype
+    if wanted is None or wanted.is_compatible_with(found):
+        return tensor
+    raise ValueError(
+        f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {found.name}:"
+        f" {tensor!r}"
     )
 
 
