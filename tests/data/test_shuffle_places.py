@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.data.elements import drain
 
 FIRST, SECOND, THIRD = [4, 3, 2, 0, 1], [1, 4, 0, 3, 2], [1, 2, 3, 4, 0]
 
@@ -81,13 +82,8 @@ print([int(x) for x in dataset] != [int(x) for x in dataset])
 
 def _passes(dataset: Any) -> list[Any]:
     element = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
-    found = []
     with tf.Session() as session:
-        while True:
-            try:
-                found.append(session.run(element))
-            except tf.errors.OutOfRangeError:
-                return found
+        return drain(tf, session, element)
 
 
 def _kept(dataset: Any) -> Any:
