@@ -75,6 +75,8 @@ ROWS = [
     Row("memory after it", "first_step", 2, "resident_mb"),
     Row("LSTM training step", "lstm_step", 1.25),
     Row("the same, sequences of several lengths", "lstm_lengths", 1.2),
+    Row("two LSTMs, each step of other lengths", "new_lengths", 1),
+    Row("the same, 250 steps from the first on", "new_lengths", 0.5, "first_steps"),
     Row("loop of 100,000 scalar iterations", "loop", 3),
     Row("20,000 iterations with a Python function", "loop_python", 1),
     Row("20,000 iterations with shapes that depend on values", "loop_shapes", 1),

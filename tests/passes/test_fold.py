@@ -106,7 +106,7 @@ def test_what_happens_after_a_loop_inside_a_loop_is_folded_with_it() -> None:
         np.testing.assert_equal(sess.run(total), 12.0)
 
 
-@pytest.mark.parametrize("control_flow", ["whole", "bodies", "nodes"])
+@pytest.mark.parametrize("control_flow", ["whole", "loops", "bodies", "nodes"])
 @pytest.mark.parametrize("what", ["a constant", "a handle"])
 def test_what_a_constant_waits_for_happens_before_a_branch_or_loop_uses_it(
     control_flow: str, what: str

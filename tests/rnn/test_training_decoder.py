@@ -38,7 +38,7 @@ def losses(way):
 def test_the_same_losses_however_it_runs():
     wanted, _ = losses("nodes")
     assert wanted[-1] < wanted[0]
-    for way in ("bodies", "whole"):
+    for way in ("bodies", "loops", "whole"):
         found, plans = losses(way)
         assert found == pytest.approx(wanted, rel=1e-4)
         assert all(isinstance(plan, Plan) for plan in plans)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import weft as tf
 from weft.core import flags
 
-WAYS = ("nodes", "bodies", "whole")
+WAYS = ("nodes", "bodies", "loops", "whole")
 
 
 # Pieces of a matrix of three rows by a counter; some are as large as it says.

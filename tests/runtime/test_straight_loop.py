@@ -210,7 +210,7 @@ class TestConditionals:
             assert sess.run(result) == want
 
 
-@pytest.mark.parametrize("control_flow", ["whole", "bodies", "nodes"])
+@pytest.mark.parametrize("control_flow", ["whole", "loops", "bodies", "nodes"])
 @pytest.mark.parametrize("devices", [1, 2])
 def test_closing_the_session_ends_a_loop_that_would_not(control_flow, devices):
     with flags.CONTROL_FLOW.override(control_flow):

@@ -105,8 +105,8 @@ CHECK_NUMERICS = _bool(
 CONTROL_FLOW = _str(
     "WEFT_CONTROL_FLOW",
     "whole",
-    "How loops and conditionals run: `whole` compiles them whole where it can, `bodies` only what "
-    "is inside them, `nodes` runs them node by node in the executor.",
+    "How loops and conditionals run: `whole` compiles them whole where it can, `loops` each loop "
+    "alone, `bodies` only what is inside them, `nodes` runs them node by node in the executor.",
 )
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
 NATIVE = _bool(

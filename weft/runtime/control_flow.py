@@ -7,18 +7,20 @@ compiled whole never comes here.
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.core import errors
+from weft.core import errors, flags
 from weft.passes.client_graph import Branches, ClientGraph, Loop, Node
 from weft.runtime.host.codegen_loop import StraightLoop, straight_loop
 from weft.runtime.limits import limits
 from weft.runtime.loop_run import WaitingLoop
 from weft.runtime.resources import ResourceStore
 from weft.runtime.waiting_branch import WaitingBranch
+from weft.runtime.xla.loop_program import LoopProgram, loop_program
 
 if TYPE_CHECKING:
     from weft.runtime.plan import Plan
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
 # Iterations after which a loop knows whether its body is too small to be worth compiling.
 _TRIAL = 4
+# Seconds of driving after which a program of its own is thought of, and those that one run must
+# take for the call of a program to be better.
+_LONG, _WORTH = 0.05, 4e-4
 
 
 def runner(node: Node, store: ResourceStore) -> Call:
@@ -60,6 +65,9 @@ class _While:
         self.variables = loop.variables
         self.tiny: StraightLoop | None = None
         self.parts: tuple[Prepared, Prepared] | None = None  # what it was made of
+        self.program: LoopProgram | None = None
+        self.has_program = True  # as far as is known
+        self.runs, self.spent = 0, 0.0  # seconds of driving
 
     @functools.cached_property
     def condition(self) -> Plan:
@@ -70,6 +78,26 @@ class _While:
         return _plan(self.loop.body, self.store, self.node.definition.blocking)
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        if self.has_program and self._is_worth_a_program() and limits.observe is None:
+            program = self._program()
+            if program is not None:
+                return program.call(inputs)
+        return self.drive(inputs)
+
+    def _is_worth_a_program(self) -> bool:
+        way = flags.CONTROL_FLOW.value
+        takes_long = self.spent > _LONG and self.spent > _WORTH * self.runs
+        return flags.XLA.value and (way == "loops" or (way == "whole" and takes_long))
+
+    def _program(self) -> LoopProgram | None:
+        if self.program is None or self.program.generation != self.store.generation:
+            self.program = loop_program(self.node, self.store, self.drive)
+            self.has_program = self.program is not None
+        return self.program
+
+    def drive(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Runs the condition and the body in turn."""
+        start = time.perf_counter()
         state = list(inputs[: self.variables])
         fixed = list(inputs[self.variables :])
         count = [0]
@@ -85,6 +113,7 @@ class _While:
             raise
         # When the loop is compiled, this is what its length is guessed from.
         self.loop.longest = max(self.loop.longest, count[0])
+        self.runs, self.spent = self.runs + 1, self.spent + time.perf_counter() - start
         return state
 
     def _run(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:

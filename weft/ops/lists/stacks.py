@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,40 @@ from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.row_updates import put_row, take_row
 
 
+class Whole(NamedTuple):
+    """What a program has pushed: `length` rows of an array, or one value so many times."""
+
+    rows: Any
+    known: Any
+    length: int
+
+
 class Stack:
-    """A last-in, first-out list of values."""
+    """A last-in, first-out list of values: `whole`, as a program has left them, or else `items`."""
 
     def __init__(self, name: str, max_size: int) -> None:
         self.name, self.max_size = name, max_size
         self.items: list[Any] | None = []
+        self.whole: Whole | None = None
+
+    def hold(self, whole: Whole) -> None:
+        """Takes what a program has pushed on the stack while it was empty."""
+        self.items, self.whole = [], whole
+
+    def drop(self, count: int) -> None:
+        """Keeps the first `count` values."""
+        if self.whole is not None:
+            self.whole = self.whole._replace(length=count)
+        elif self.items is not None:
+            del self.items[count:]
+
+    def _take_apart(self, whole: Whole) -> None:
+        rows = [whole.known] * whole.length if whole.rows is None else np.asarray(whole.rows)
+        self.items, self.whole = list(rows[: whole.length]), None
 
     def push(self, value: Any) -> None:
+        if self.whole is not None:
+            self._take_apart(self.whole)
         if self.items is None:
             raise errors.InvalidArgumentError(
                 None, None, f"Stack[{self.name}] has already been closed."
@@ -32,6 +58,8 @@ class Stack:
         self.items.append(value)
 
     def pop(self) -> Any:
+        if self.whole is not None:
+            self._take_apart(self.whole)
         if self.items is None:
             raise errors.InvalidArgumentError(
                 None, None, f"Stack[{self.name}] has already been closed."
@@ -43,7 +71,7 @@ class Stack:
         return self.items.pop()
 
     def close(self) -> None:
-        self.items = None
+        self.items = self.whole = None
 
 
 _ATTRS = 'elem_type: type, stack_name: string = ""'

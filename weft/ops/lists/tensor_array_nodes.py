@@ -58,6 +58,23 @@ class TensorArrayValue:
             self.element_dims = rows.shape[1:]
         return self
 
+    def take(self, rows: Any, held: Any, read: Any) -> None:
+        """Takes what a program has made of the elements: which it holds, and which were read.
+
+        `rows` are all elements, None where no element was written.
+        """
+        if rows is not None and held.all() and not read.any():
+            self.fill(rows)
+            return
+        found = self.items if rows is None else rows
+        self.rows, self.items = (
+            None,
+            [found[i] if is_held else None for i, is_held in enumerate(held)],
+        )
+        self.was_read.update(np.flatnonzero(read).tolist())
+        if rows is not None and self.identical:
+            self.element_dims = rows.shape[1:]
+
     def _invalid(self, message: str) -> errors.InvalidArgumentError:
         return _invalid(f"TensorArray {self.name}: {message}")
 

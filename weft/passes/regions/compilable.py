@@ -9,13 +9,18 @@ from weft.passes.resource_edges import is_cell, is_variable, resource_roots
 
 
 def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
+    """Whether a node can be part of a program; `roots`: what its references stem from."""
+    is_split = bool(subgraphs(node)) and flags.CONTROL_FLOW.value != "whole"
+    return not is_split and can_compile(node, roots)
+
+
+def can_compile(node: Node, roots: dict[Edge, Edge]) -> bool:
+    """The same, whatever the flag for control flow says."""
     kind = node.definition
     given = [source.dtypes[i] for source, i in node.inputs if not is_cell((source, i))]
     if any(map(_host_only, [*node.dtypes, *given])):
         return False
     if subgraphs(node):
-        if flags.CONTROL_FLOW.value != "whole":
-            return False
         if any(is_cell(e) and e not in roots and not _in_program(e[0]) for e in node.inputs):
             return False
         return all(_graph_compiles(graph) for graph in subgraphs(node))
@@ -47,7 +52,7 @@ def _graph_compiles(graph: ClientGraph) -> bool:
                 return False
             if node.definition.is_handle and not is_variable(node):
                 return False
-        elif not compiles(node, roots):
+        elif not can_compile(node, roots):
             return False
     return True
 

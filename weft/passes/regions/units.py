@@ -78,9 +78,9 @@ def _wire_region(
                 _use_cell(unit, handles, roots[edge][0], writes(node))
             elif is_cell(edge):
                 continue  # an array or stack made in this region
-            elif home.get(edge[0]) is not unit and not _is_literal(edge[0]):
+            elif home.get(edge[0]) is not unit and not is_literal(edge[0]):
                 inputs[edge] = None
-        for handle, written in _inner_cells(node):
+        for handle, written in inner_cells(node):
             _use_cell(unit, handles, handle, written)
         for edge in static_edges(node):
             _mark_static(edge, unit, home)
@@ -99,19 +99,19 @@ def _use_cell(
     unit.cells[root] = unit.cells.get(root, False) or written
 
 
-def _inner_cells(node: Node) -> list[tuple[Node, bool]]:
+def inner_cells(node: Node) -> list[tuple[Node, bool]]:
     """(handle, whether it is written) of every variable used inside a structured node."""
     found: list[tuple[Node, bool]] = []
     for graph in subgraphs(node):
         roots = resource_roots(graph.nodes)
         for inner in graph.nodes:
             found += [(roots[e][0], writes(inner)) for e in inner.inputs if e in roots]
-            found += _inner_cells(inner)
+            found += inner_cells(inner)
         found += [(roots[e][0], False) for e in graph.fetches if e in roots]
     return found
 
 
-def _is_literal(node: Node) -> bool:
+def is_literal(node: Node) -> bool:
     return node.definition.is_constant and node.attrs["value"].size <= LARGE_CONSTANT
 
 

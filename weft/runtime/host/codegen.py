@@ -26,18 +26,22 @@ Step = Callable[[list[Any]], None]
 
 
 def straight_line(
-    nodes: Sequence[HostNode], outputs: Collection[int], store: ResourceStore, hold_lock: bool
-) -> Step:
+    nodes: Sequence[HostNode], outputs: Collection[int], store: ResourceStore, hold_lock: bool,
+    frees: bool = False,
+) -> Step:  # fmt: skip
     """A function of a step's slots that runs `nodes` and fills the slots `outputs`.
 
     `hold_lock`: the store's lock is held throughout, so that the whole is one atomic update;
-    otherwise only around each node that touches variables.
+    otherwise only around each node that touches variables. `frees`: values are let go after their
+    last reader, as large ones should be.
     """
     source = NodeEmitter(store, hold_lock)
     source.open_step()
     for item in nodes:
         source.add(2, source.line(item), item.node)
         source.made.update(item.outs)
+        if frees and item.frees:
+            source.add(2, source.let_go(item.frees))
     source.close_step(outputs)
     return source.guarded_function("step")
 
@@ -80,6 +84,11 @@ class NodeEmitter(Emitter):
         """Puts those of `slots` that were computed so far into the slots of a step."""
         made = sorted({*slots} & self.made)
         return "; ".join(f"{into}[{i}] = {self.slot(i)}" for i in made) or "pass"
+
+    def let_go(self, slots: Sequence[int]) -> str:
+        """Empties slots, and what they were loaded from."""
+        loaded = [f"v[{i}] = " for i in slots if i not in self.made]
+        return "".join([*(f"{self.slot(i)} = " for i in slots), *loaded, "None"])
 
     def slot(self, i: int) -> str:
         return self.aliases.get(i) or f"{self.prefix}{i}"

@@ -112,7 +112,7 @@ def _call(
     arguments = [
         "[" + ", ".join(f"{cell}.value" for cell in written) + "]",
         "[" + ", ".join(read) + "]",
-        "[" + ", ".join([*arrays, *constants]) + "]",
+        "[" + ", ".join([*arrays, *constants, *(f"v[{i}]" for i in region.given_slots)]) + "]",
         source.bind(region.rngs) + "()" if random else "None",
         source.bind(region.idle_switch) if region.can_be_stopped else "None",
     ]

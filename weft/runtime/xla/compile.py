@@ -113,6 +113,8 @@ class Spec:
     static: tuple[tuple[Edge, np.ndarray], ...]
     factor: int = 1
     staged: frozenset[int] = frozenset()  # inputs that lie in memory of the host
+    given: tuple[tuple[Edge, Any], ...] = ()  # objects of the host and their forms, see LoopProgram
+    room: int = 0  # for what loops save, where it is known
 
 
 def compile_region(
@@ -139,6 +141,7 @@ def compile_region(
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
     trace.staged, trace.memory = spec.staged, sharding
+    trace.given, trace.room = spec.given, spec.room
     inputs = [
         _abstract(jax, each, trace.memory_for_host if i in spec.staged else sharding)
         for i, each in enumerate(spec.inputs)

@@ -19,6 +19,8 @@ _SHORTEST = 15
 def one_more_loop(objects: Objects, loop: Loop, bound: int | None) -> Iterator[None]:
     """Inside, `objects` knows that `loop` is around."""
     guess = 1 << max(_SHORTEST, loop.longest - 1).bit_length()
+    if objects.room and not objects.bounds:
+        guess = objects.room
     objects.bounds.append(guess if bound is None else bound)
     objects.guesses += bound is None
     try:

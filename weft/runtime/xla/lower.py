@@ -129,6 +129,9 @@ class _TracedLoop:
         known = {id(variables[i]): (variables[i], values) for i, values in self.ranges.items()}
         before, objects.ranges = objects.ranges, objects.ranges | known
         time = objects.time
+        trips = objects.trips if len(objects.bounds) == 1 else None
+        if trips is not None:
+            trips.begin()
         if self.is_long:
             objects.look()
         try:
@@ -137,6 +140,8 @@ class _TracedLoop:
         finally:
             objects.ranges = before
         self.time = objects.time - time
+        if trips is not None:
+            trips.end()
         results = [_plain(v) for v in results]
         self.lists.leave(results)
         following = results[: len(self.start)]

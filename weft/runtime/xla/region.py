@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
+import operator
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,7 +52,7 @@ from weft.runtime.xla.stopping import call_stoppably, take_switch
 from weft.runtime.xla.tracer import inner_random
 from weft.runtime.xla.words import announced
 
-MAX_PROGRAMS = 64
+MAX_PROGRAMS, MAX_COVERED = 64, 16
 FEW_SIGNATURES = 3  # so many are compiled without further ado
 NODE_COMPILED = 3e-3  # seconds that compiling takes, by node
 MAX_STATIC_ELEMENTS = 4096
@@ -66,7 +68,7 @@ INSIDE = 4.0
 LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 
 
-class _Entry:
+class Entry:
     """Everything learned about one signature."""
 
     __slots__ = (
@@ -111,6 +113,7 @@ class Region:
         self.is_constant = not moving and not self.static  # only variables can differ
         self.out_slots = tuple(slots[e] for e in unit.outputs)
         self.leaving_slots = tuple(slots[e] for e in unit.leaving)
+        self.given_slots: tuple[int, ...] = ()  # arrays of objects that the program is given
         self.constants = [e[0].attrs["value"] for e in constants]
         self.constants_on_device: list[Any] | None = None
         self.cells = [cells[root] for root in unit.cells]
@@ -125,10 +128,12 @@ class Region:
         self.is_unstoppable = self.has_loops and not self.can_be_stopped
         self.on_accelerator = not kinds.is_host(device)
         self.only_moves = not self.on_accelerator and all(n.definition.hands_on for n in unit.nodes)
-        self.entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self.entries: OrderedDict[Any, Entry] = OrderedDict()
         # The epoch since which our variables have these shapes, and that at which we last looked.
         self.shapes: list[Any] = []
         self.since, self.looked = -1, -1
+        # Epochs with the ranks, and dimensions of what comes in, of signatures that were checked.
+        self.covered: deque[tuple[list[int], list[int]]] = deque(maxlen=MAX_COVERED)
         self.has_program = False
         self.compiling, self.compiled = 0.0, 0  # seconds, programs
         self.tiny = False  # whether it has met something, and did all of that faster on the host
@@ -163,7 +168,7 @@ class Region:
                 self._run_again(values)
         elif entry.tiny:
             self._to_host(values)
-            self._tiny_step(values)
+            self._straight_step(values)
             self.is_settled = True
         elif not self._is_hot(entry, values):
             self._interpret(entry, values)
@@ -216,15 +221,15 @@ class Region:
             self.looked = now
             return self.since
 
-    def _new_entry(self, key: Any) -> _Entry:
+    def _new_entry(self, key: Any) -> Entry:
         with self._lock:
             self.tiny = False
-            entry = self.entries.setdefault(key, _Entry(key if self.is_constant else key[0]))
+            entry = self.entries.setdefault(key, Entry(key if self.is_constant else key[0]))
             while len(self.entries) > MAX_PROGRAMS:
                 self.entries.popitem(last=False)
             return entry
 
-    def _is_hot(self, entry: _Entry, values: list[Any]) -> bool:
+    def _is_hot(self, entry: Entry, values: list[Any]) -> bool:
         """Compile a signature on its second run; where they keep changing, when that would pay."""
         entry.runs += 1
         if (
@@ -254,22 +259,42 @@ class Region:
             if values[i] is not None and not isinstance(values[i], (np.ndarray, np.generic)):
                 values[i] = np.asarray(values[i])
 
-    def _interpret(self, entry: _Entry, values: list[Any]) -> None:
+    def _interpret(self, entry: Entry, values: list[Any]) -> None:
         start = time.perf_counter()
         self._run_interpreted(entry, values)
         entry.spent += time.perf_counter() - start
 
-    def _run_interpreted(self, entry: _Entry, values: list[Any]) -> None:
+    def _run_interpreted(self, entry: Entry, values: list[Any]) -> None:
         self._to_host(values)
+        entry.checked = entry.checked or self._is_covered(values)
         # Several variables change as one, as they do when a program changes them.
         with self.store.lock if len(self.written) > 1 else contextlib.nullcontext():
-            if entry.checked:
-                run_nodes(self.nodes, values)
-            else:
+            if not entry.checked:
                 self._interpret_first(entry, values)
+            elif len(self.entries) > FEW_SIGNATURES:
+                self._frugal_step(values)
+            else:
+                run_nodes(self.nodes, values)
 
-    def _interpret_first(self, entry: _Entry, values: list[Any]) -> None:
-        cost = 0.0
+    def _is_covered(self, values: list[Any]) -> bool:
+        """Whether shapes at least as large in all dimensions were checked, and were not tiny.
+
+        So a region that meets ever new shapes need not be looked at closely each time.
+        """
+        if len(self.entries) <= FEW_SIGNATURES:
+            return False
+        kind, sizes = self._sizes(values)
+        return any(
+            kind == known and all(map(operator.le, sizes, most)) for known, most in self.covered
+        )
+
+    def _sizes(self, values: list[Any]) -> tuple[list[int], list[int]]:
+        shapes = [values[i].shape for i in self.moving_slots]
+        kind = [self.since, *map(len, shapes)]
+        return kind, [*itertools.chain.from_iterable(shapes)]
+
+    def _interpret_first(self, entry: Entry, values: list[Any]) -> None:
+        cost, sizes = 0.0, self._sizes(values)
 
         def add_up(node: Node, inputs: Any, outputs: Any, start: float, end: float) -> None:
             nonlocal cost
@@ -282,6 +307,8 @@ class Region:
             cost < CALL_COST * self.waited_for + BUFFER_COST * buffers and not self.needs_xla
         )
         self.tiny = all(each.tiny for each in list(self.entries.values()))
+        if not entry.tiny:
+            self.covered.append(sizes)
 
     def _run_again(self, values: list[Any]) -> None:
         """Interprets what has failed in a program, from the same inputs: the same checks raise.
@@ -305,13 +332,19 @@ class Region:
                 raise
 
     @functools.cached_property
-    def _tiny_step(self) -> Step:
+    def _straight_step(self) -> Step:
         outputs = self.out_slots + self.leaving_slots
         return straight_line(self.nodes, outputs, self.store, hold_lock=bool(self.cells))
 
+    @functools.cached_property
+    def _frugal_step(self) -> Step:
+        """As `_straight_step`, where values are large and steps take longer."""
+        outputs = self.out_slots + self.leaving_slots
+        return straight_line(self.nodes, outputs, self.store, hold_lock=False, frees=True)
+
     # ---- compiled ----
 
-    def _run_hot(self, entry: _Entry, values: list[Any]) -> None:
+    def _run_hot(self, entry: Entry, values: list[Any]) -> None:
         try:
             self._compile(entry, values)
         except NotCompilable as error:
@@ -329,7 +362,7 @@ class Region:
                 with self.store.lock:
                     use_huge_pages(cell.value for cell in self.cells)
 
-    def _compile(self, entry: _Entry, values: list[Any], factor: int = 1) -> None:
+    def _compile(self, entry: Entry, values: list[Any], factor: int = 1) -> None:
         """Gives the signature a program with room for `factor` times what loops seem to need."""
         with self._lock:
             if entry.program is None or 0 < entry.program.factor < factor:
@@ -349,10 +382,11 @@ class Region:
         staged = self._staged(inputs)
         spec = Spec(
             tuple(_spec(cell.value) for cell in self.cells),
-            tuple(_spec(v) for v in inputs),
+            tuple(_spec(v) for v in [*inputs, *(values[i] for i in self.given_slots)]),
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
             frozenset(staged),
+            *self._given(values),
         )
         began = time.perf_counter()
         with announced(self.unit.nodes, (spec.cells, spec.inputs, factor)):
@@ -363,6 +397,10 @@ class Region:
             return None, program
         specs = [_spec(inputs[i]) for i in staged]
         return Staging(self.store.device, staged, specs), program
+
+    def _given(self, values: list[Any]) -> tuple[tuple[tuple[Edge, Any], ...], int]:
+        """The objects that a program is given, by the edges that they come on, and its room."""
+        return (), 0
 
     def _staged(self, inputs: Sequence[Any]) -> list[int]:
         """The inputs that a program finds in memory of the host, if they are not too large."""
@@ -385,7 +423,7 @@ class Region:
             value = cell.value = load().device_put(value, self.store.device)
         return value
 
-    def call_with_room(self, entry: _Entry, values: list[Any], *args: Any) -> Any:
+    def call_with_room(self, entry: Entry, values: list[Any], *args: Any) -> Any:
         """Calls the program, with more room again when that which it had did not suffice."""
         while True:
             program = entry.program
@@ -403,7 +441,7 @@ class Region:
         """A switch that is never thrown, for programs that need not be stopped."""
         return take_switch(self.store.device) if self.can_be_stopped else None
 
-    def after(self, entry: _Entry, rest: Any) -> None:
+    def after(self, entry: Entry, rest: Any) -> None:
         """Notes what a call has changed besides the values of variables."""
         assert entry.program is not None
         if entry.program.reshapes:
@@ -416,7 +454,7 @@ class Region:
             for node, blocks in zip(self.random_nodes, entry.program.rng_blocks, strict=True):
                 self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
 
-    def leave(self, entry: _Entry, rest: Any, values: list[Any]) -> None:
+    def leave(self, entry: Entry, rest: Any, values: list[Any]) -> None:
         """Puts the arrays that leave the region into their slots, as ones of the host."""
         assert entry.program is not None
         arrays = zip(self.leaving_slots, entry.program.leaving, rest[1], strict=True)

@@ -40,12 +40,17 @@ class Objects:
     `watched` whether a loop looks at it; `time` is what the loops take on `device`, estimated, in
     microseconds.
 
+    `room`, if it is not 0, is the guess for loops that no other is around. `trips`,
+    if it is not None, counts the iterations of the one such loop (see given_stack.py).
+
     `failed` is where kernels note what must hold of values; None on an accelerator, where nothing
     is checked.
     """
 
-    def __init__(self, factor: int, switch: Any, device: DeviceInfo) -> None:
+    def __init__(self, factor: int, switch: Any, device: DeviceInfo, room: int = 0) -> None:
         self.items: list[Any] = []
+        self.room = room
+        self.trips: Any = None
         self.bounds: list[int] = []
         self.guesses = 0  # how many of `bounds` are only guesses
         self.factor = factor
@@ -65,6 +70,11 @@ class Objects:
             item.registry = self
         self.items.append(item)
         return item
+
+    def cell(self, state: Any) -> Cell:
+        """A cell that holds `state`, which loops and branches carry along where they change it."""
+        found: Cell = self.add(Cell(state))
+        return found
 
     @contextmanager
     def inside(self) -> Iterator[None]:

@@ -60,6 +60,8 @@ class Tracer:
         self.staged: frozenset[int] = frozenset()  # inputs that it finds in memory of the host
         self.memory: Any = None  # of the device
         self.done_by: int | None = None  # the number of an output that says that it has ended
+        self.given: Sequence[tuple[Edge, Any]] = ()  # objects of the host, and their forms
+        self.room = 0  # for what loops save, where it is known
         self.on_host = device.device_type == "CPU"
         self.largest = Largest(on_host=self.on_host)
         self._depth = 0  # how many loops and branches are around what is traced
@@ -81,7 +83,8 @@ class Tracer:
     ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
-        self.objects, self.parts = Objects(self.factor, switch, self.device), Parts()
+        self.objects = Objects(self.factor, switch, self.device, self.room)
+        self.parts = Parts()
         self.known_parts = KnownParts()
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
@@ -89,7 +92,11 @@ class Tracer:
         values: dict[Edge, Any] = dict(cells)
         values.update(self.static)
         inputs = [self._input_of_host(v) if i in self.staged else v for i, v in enumerate(inputs)]
+        inputs, arrays = inputs[: len(self.dynamic)], inputs[len(self.dynamic) :]
         values.update(zip(self.dynamic, inputs, strict=True))
+        for edge, form in self.given:
+            values[edge] = form.enter(jnp, self.objects, arrays[: form.arrays])
+            arrays = arrays[form.arrays :]
         if self.objects.failed is not None:
             moving = [
                 v
@@ -118,6 +125,7 @@ class Tracer:
         outputs = [self._output(edge, values[edge]) for edge in self.unit.outputs]
         self.done_by = self._sign_of_the_end(outputs, values) if self.staged else None
         self.leaving = [values[edge] for edge in self.unit.leaving]
+        self.leaving += [] if self.objects.trips is None else [self.objects.trips]
         rest = (
             [cell.state for cell in self.inner_rngs.values()],
             [array.state for array in self.leaving],
