@@ -18,7 +18,8 @@ class Effects:
     `reads_only`: it looks at its reference or resource input but leaves it as it is. `blocking`: it
     may wait for another node. `allows_uninitialized`: its reference inputs need not hold a value
     yet. `calls_python`: it runs a function of the user's. `collective`: it runs in all processes
-    of a group at once. `random(out_dims, attrs)` counts the Philox blocks that one run consumes;
+    of a group at once. `asserts`: it only fails unless its first input is true, and then shows the
+    others. `random(out_dims, attrs)` counts the Philox blocks that one run consumes;
     `redraws`: it draws in a loop, until what it has will do.
     """
 
@@ -28,6 +29,7 @@ class Effects:
     allows_uninitialized: bool = False
     calls_python: bool = False
     collective: bool = False
+    asserts: bool = False
     random: Callable[..., int] | None = None
     redraws: bool = False
 
@@ -162,6 +164,7 @@ REDRAWS = Traits(redraws=True)
 UNINITIALIZED = Traits(allows_uninitialized=True)
 PYTHON = Traits(calls_python=True)
 COLLECTIVE = XLA | STATEFUL | Traits(collective=True)
+ASSERTS = HOST_STATE | Traits(asserts=True)
 COMMUTATIVE = Traits(commutative=True)
 AGGREGATE = Traits(aggregate=True)
 NO_GRADIENT = Traits(differentiable=False)

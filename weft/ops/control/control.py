@@ -21,9 +21,10 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import op, raw
 from weft.graph.slices import IndexedSlices
-from weft.graph.traits import FREE, HANDS_ON, HOST_STATE, NO_GRADIENT, Traits
+from weft.graph.traits import ASSERTS, FREE, HANDS_ON, NO_GRADIENT, Traits
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.shared import c_escaped
+from weft.ops.kit.value_checks import must_hold
 
 
 @op("NoOp", shape=s.none, traits=FREE | HANDS_ON)
@@ -200,12 +201,18 @@ def _show(value: Any) -> str:
     inputs="condition: bool, data: list(T)",
     attrs="T: list(type) >= 1, summarize: int = 3",
     shape=s.none,
-    traits=HOST_STATE | NO_GRADIENT,
+    traits=ASSERTS | NO_GRADIENT,
 )
 def assert_op(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> None:
     if not bool(condition):
         shown = " ".join(_summary(d, summarize) for d in data)
         raise errors.InvalidArgumentError(None, None, f"assertion failed: {shown}")
+
+
+@assert_op.traced
+def _(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> None:
+    if not must_hold(condition):
+        raise NotImplementedError("an accelerator has no way to say that an assertion failed")
 
 
 _summary = summarize

@@ -14,7 +14,7 @@ _MAX_ELEMENTS = 1 << 10
 
 def drop_proven(graph: ClientGraph) -> None:
     """Leaves out every Assert whose condition is made of constants and is true; in place."""
-    asserts = [node for node in graph.nodes if node.type == "Assert"]
+    asserts = [node for node in graph.nodes if node.definition.asserts]
     if not asserts:
         return
     known = _known_values(graph, needed(node.inputs[0][0] for node in asserts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.core import dtypes, flags
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import subgraphs
+from weft.passes.regions.units import is_literal
 from weft.passes.resource_edges import is_cell, is_variable, resource_roots
 
 
@@ -17,8 +18,8 @@ def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
 def can_compile(node: Node, roots: dict[Edge, Edge]) -> bool:
     """The same, whatever the flag for control flow says."""
     kind = node.definition
-    given = [source.dtypes[i] for source, i in node.inputs if not is_cell((source, i))]
-    if any(map(_host_only, [*node.dtypes, *given])):
+    given = [edge for edge in node.inputs if not is_cell(edge)]
+    if any(map(_host_only, node.dtypes)) or any(_is_text(edge, node) for edge in given):
         return False
     if subgraphs(node):
         if any(is_cell(e) and e not in roots and not _in_program(e[0]) for e in node.inputs):
@@ -47,14 +48,21 @@ def _graph_compiles(graph: ClientGraph) -> bool:
     for node in graph.nodes:
         if node.definition.is_argument:
             roots[node, 0] = node, 0  # an array or stack from outside
-        elif node.definition.is_constant or node.definition.is_handle:
-            if any(_host_only(d) for d in node.dtypes):
-                return False
-            if node.definition.is_handle and not is_variable(node):
+        elif node.definition.is_constant:
+            continue  # who uses it says whether it may be text
+        elif node.definition.is_handle:
+            if _host_only(node.dtypes[0]) or not is_variable(node):
                 return False
         elif not can_compile(node, roots):
             return False
     return True
+
+
+def _is_text(edge: Edge, user: Node) -> bool:
+    """Whether an edge brings strings, other than those of a message that only the host shows."""
+    source, i = edge
+    is_message = user.definition.asserts and is_literal(source)
+    return _host_only(source.dtypes[i]) and not is_message
 
 
 def _host_only(dtype: dtypes.DType) -> bool:

@@ -314,7 +314,8 @@ class Region:
         """Interprets what has failed in a program, from the same inputs: the same checks raise.
 
         If none does, for they decide what is bad, the step is done. If one does, what was assigned
-        until then is undone, as the program has not assigned anything either.
+        until then is undone, as the program has not assigned anything either. Before an assertion
+        of the program's author it stays: it may be what is asserted.
         """
         self._to_host(values)
         store = self.store
@@ -325,10 +326,11 @@ class Region:
             before = [cell.value for cell in self.written]
             try:
                 run_nodes(self.nodes, values)
-            except Exception:
-                for cell, value in zip(self.written, before, strict=True):
-                    cell.value = value
-                store.shape_epoch += store.shape_epoch != epoch
+            except Exception as error:
+                if not _is_assertion(error):
+                    for cell, value in zip(self.written, before, strict=True):
+                        cell.value = value
+                    store.shape_epoch += store.shape_epoch != epoch
                 raise
 
     @functools.cached_property
@@ -460,6 +462,11 @@ class Region:
         arrays = zip(self.leaving_slots, entry.program.leaving, rest[1], strict=True)
         for slot, array, state in arrays:
             values[slot] = array.to_host(state)
+
+
+def _is_assertion(error: Exception) -> bool:
+    op = getattr(error, "op", None)
+    return op is not None and op.definition.asserts
 
 
 def _interpreted_time(node: Node) -> float:
