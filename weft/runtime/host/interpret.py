@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -156,14 +157,20 @@ def run_one(item: HostNode, inputs: list[Any]) -> Sequence[Any]:
 Observer = Callable[[Node, Sequence[Any], Sequence[Any], float, float], None]
 
 
-def run_nodes_observed(nodes: Sequence[HostNode], values: list[Any], observe: Observer) -> None:
-    """As `run_nodes`, but `observe(node, inputs, outputs, start, end)` sees each node."""
+def run_nodes_observed(
+    nodes: Sequence[HostNode], values: list[Any], observe: Observer, inside: bool = True
+) -> None:
+    """As `run_nodes`, but `observe(node, inputs, outputs, start, end)` sees each node.
+
+    `inside`: those inside of loops and branches, too.
+    """
+    around = (lambda: limits.observed(observe)) if inside else nullcontext
     for item in nodes:
         start = time.perf_counter()
         try:
             inputs = [values[i] for i in item.ins]
             check_expected(item.node, inputs)
-            with quiet(), limits.observed(observe):
+            with quiet(), around():
                 outputs = run_one(item, inputs)
             if flags.CHECK:
                 check_outputs(item.node, outputs)

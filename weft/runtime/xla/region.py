@@ -65,6 +65,9 @@ SLOW_HALVES = 4.0
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 40.0, 2.5, 0.001
 # How many times as much a call takes in an iteration of a loop, which waits for what it gives.
 INSIDE = 4.0
+PATIENCE = (
+    4.0  # How many times as long as compiling takes, loops are driven before their parts are.
+)
 LOOK = 0.3  # of an element that is made: one that is only looked at, as sums do
 
 
@@ -102,6 +105,8 @@ class Region:
     ) -> None:
         self.unit, self.nodes, self.store, self.refuse = unit, nodes, store, refuse
         self.waited_for = INSIDE if nested else 1.0
+        # What is in a loop is soon compiled with all of it, if the loop does not take long.
+        self.patience = PATIENCE if nested and store.is_host else 0.0
         self.cannot_compile: NotCompilable | None = None
         constants = [e for e in unit.inputs if e[0].definition.is_constant and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
@@ -230,7 +235,7 @@ class Region:
             return entry
 
     def _is_hot(self, entry: Entry, values: list[Any]) -> bool:
-        """Compile a signature on its second run; where they keep changing, when that would pay."""
+        """Compile a signature on its second run; in loops, or if they change, when that pays."""
         entry.runs += 1
         if (
             not flags.XLA
@@ -242,10 +247,12 @@ class Region:
         few = limits.compiles or len(self.entries) <= FEW_SIGNATURES
         if self._is_heavy or (few and self.needs_xla):
             return True
-        if few:
+        if few and not self.patience:
             return entry.runs > 1
         took = self.compiling / max(self.compiled, 1)  # a program of this region, until now
-        return entry.spent > max(took, NODE_COMPILED * len(self.unit.nodes))
+        return entry.spent > (self.patience or 1.0) * max(
+            took, NODE_COMPILED * len(self.unit.nodes)
+        )
 
     @functools.cached_property
     def _is_heavy(self) -> bool:
@@ -300,7 +307,7 @@ class Region:
             nonlocal cost
             cost += NODE_COST + ELEMENT_COST * _work(node, inputs, outputs)
 
-        run_nodes_observed(self.nodes, values, add_up)
+        run_nodes_observed(self.nodes, values, add_up, inside=False)
         entry.checked = True
         buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
         entry.tiny = self.only_moves or (
