@@ -37,6 +37,7 @@ const Offer OFFERS[] = {
     {"attend", weft::handler<weft::attend>},
     {"attend_gradient", weft::handler<weft::attend_gradient>},
     {"gather_rows", weft::handler<weft::gather_rows>},
+    {"one_hot", weft::handler<weft::one_hot>},
     {"moments", weft::handler<weft::moments>},
 };
 

@@ -171,6 +171,17 @@ void windows() {
   touch<weft::depthwise_filter>("depthwise_filter", x, wide, f.size(), deep);
 }
 
+void codes(const Numbers& places, long depth) {
+  const long count = places.size();
+  Numbers found(count * depth, NAN);
+  call<weft::one_hot>({&places, &places, &places}, {&found}, {count, depth});
+  const float value = places[0];
+  const auto is_value = [value](float x) { return std::memcmp(&x, &value, sizeof x) == 0; };
+  if (std::all_of(found.begin(), found.end(), is_value)) return;
+  ++wrong;
+  std::puts("one_hot: leaves numbers out");
+}
+
 void rows() {
   const long count = between(1, 90), length = between(1, 900), columns = 16 * between(1, 20);
   const Numbers x = numbers(count * length), y = numbers(count * columns);
@@ -186,6 +197,7 @@ void rows() {
   }
   touch<weft::gather_rows>("gather_rows", y, chosen, chosen.size() * columns,
                            {long(chosen.size()), count, 4 * columns, 4});
+  codes(chosen, count);
 }
 
 void attention() {
