@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "examples.h"
 #include "kernels.h"
 
 namespace {
@@ -246,6 +247,50 @@ void attention() {
   compare("attend_gradient, values", found_v, dv);
 }
 
+std::string field(int number, const std::string& content) {
+  return std::string{char(number << 3 | 2), char(content.size())} + content;
+}
+
+std::string entry(const std::string& key, const std::string& feature) {
+  return field(1, field(1, key) + field(2, feature));
+}
+
+// An example with some strings, floats and integers, in any order.
+std::string example() {
+  const std::string text = field(1, std::string(between(0, 9), 'a'));
+  std::vector<std::string> entries{
+      entry("a", field(1, field(1, "b") + text)),
+      entry("b", field(2, field(1, std::string(4 * between(0, 5), 'x')))),
+      entry("c", field(3, field(1, std::string(between(0, 9), '\xff') + "\1\2")))};
+  std::shuffle(entries.begin(), entries.end(), source);
+  return field(1, entries[0] + entries[1] + entries[2]);
+}
+
+// Each of them in memory of its own, so that what is read behind its end is seen.
+bool can_be_read(const std::vector<std::string>& examples) {
+  std::vector<std::vector<char>> copies;
+  for (const std::string& each : examples) copies.emplace_back(each.begin(), each.end());
+  std::vector<std::string_view> views;
+  for (const auto& each : copies) views.emplace_back(each.data(), each.size());
+  std::vector<weft::Column> columns{{"a", weft::Kind::texts, {}, {}, {}, {}},
+                                    {"b", weft::Kind::floats, {}, {}, {}, {}},
+                                    {"c", weft::Kind::integers, {}, {}, {}, {}}};
+  return weft::read_examples(views, columns);
+}
+
+void examples() {
+  std::vector<std::string> all{example(), example(), example()};
+  if (!can_be_read(all)) {
+    ++wrong;
+    std::puts("read_examples: refuses what is as usual");
+  }
+  for (std::string& each : all) {
+    for (long i = between(0, 3); i > 0; --i) each[between(0, each.size() - 1)] = char(source());
+    each.resize(between(0, each.size()));
+    can_be_read(all);
+  }
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -257,6 +302,7 @@ int main(int, char** arguments) {
     windows();
     rows();
     attention();
+    for (int n = 0; n < 30; ++n) examples();
   }
   return wrong;
 }
