@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr long SHARE = 1 << 16;  // bytes that are worth the attention of another thread
-constexpr long AHEAD = 8;        // rows that are asked for before their turn
+constexpr long AHEAD = 16;       // rows that are asked for before their turn
 constexpr long LINE = 64;        // bytes that memory brings at once
 constexpr long FETCHED = 512;    // bytes of a row after which the CPU sees where it is going
 constexpr long LEAD = 8192;      // bytes by which a place is asked for before something is written
