@@ -36,6 +36,7 @@ void attend_gradient(const Call&);
 
 // gather.cc
 void gather_rows(const Call&);
+void one_hot(const Call&);
 
 // moments.cc
 void moments(const Call&);

@@ -1,8 +1,6 @@
-// The Python module: a dict of the kernels' addresses, as jax.ffi takes them.
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
+// The Python module: a dict of the kernels' addresses, as jax.ffi takes them, and functions.
 #include "kernels.h"
+#include "python.h"
 
 #define JOINED(a, b) a##b
 #define INIT(name) JOINED(PyInit_, name)
@@ -37,12 +35,18 @@ const Offer OFFERS[] = {
     {"attend", weft::handler<weft::attend>},
     {"attend_gradient", weft::handler<weft::attend_gradient>},
     {"gather_rows", weft::handler<weft::gather_rows>},
+    {"one_hot", weft::handler<weft::one_hot>},
     {"moments", weft::handler<weft::moments>},
+};
+
+PyMethodDef FUNCTIONS[] = {
+    {"read_columns", weft::read_columns, METH_VARARGS, "Features of examples, as columns."},
+    {nullptr, nullptr, 0, nullptr},
 };
 
 PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, TEXT(MODULE), "Kernels for XLA programs on CPUs.", -1,
-    nullptr, nullptr, nullptr, nullptr, nullptr,
+    FUNCTIONS, nullptr, nullptr, nullptr, nullptr,
 };
 
 }  // namespace

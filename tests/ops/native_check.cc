@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "examples.h"
 #include "kernels.h"
 
 namespace {
@@ -171,6 +172,17 @@ void windows() {
   touch<weft::depthwise_filter>("depthwise_filter", x, wide, f.size(), deep);
 }
 
+void codes(const Numbers& places, long depth) {
+  const long count = places.size();
+  Numbers found(count * depth, NAN);
+  call<weft::one_hot>({&places, &places, &places}, {&found}, {count, depth});
+  const float value = places[0];
+  const auto is_value = [value](float x) { return std::memcmp(&x, &value, sizeof x) == 0; };
+  if (std::all_of(found.begin(), found.end(), is_value)) return;
+  ++wrong;
+  std::puts("one_hot: leaves numbers out");
+}
+
 void rows() {
   const long count = between(1, 90), length = between(1, 900), columns = 16 * between(1, 20);
   const Numbers x = numbers(count * length), y = numbers(count * columns);
@@ -186,6 +198,7 @@ void rows() {
   }
   touch<weft::gather_rows>("gather_rows", y, chosen, chosen.size() * columns,
                            {long(chosen.size()), count, 4 * columns, 4});
+  codes(chosen, count);
 }
 
 void attention() {
@@ -234,6 +247,50 @@ void attention() {
   compare("attend_gradient, values", found_v, dv);
 }
 
+std::string field(int number, const std::string& content) {
+  return std::string{char(number << 3 | 2), char(content.size())} + content;
+}
+
+std::string entry(const std::string& key, const std::string& feature) {
+  return field(1, field(1, key) + field(2, feature));
+}
+
+// An example with some strings, floats and integers, in any order.
+std::string example() {
+  const std::string text = field(1, std::string(between(0, 9), 'a'));
+  std::vector<std::string> entries{
+      entry("a", field(1, field(1, "b") + text)),
+      entry("b", field(2, field(1, std::string(4 * between(0, 5), 'x')))),
+      entry("c", field(3, field(1, std::string(between(0, 9), '\xff') + "\1\2")))};
+  std::shuffle(entries.begin(), entries.end(), source);
+  return field(1, entries[0] + entries[1] + entries[2]);
+}
+
+// Each of them in memory of its own, so that what is read behind its end is seen.
+bool can_be_read(const std::vector<std::string>& examples) {
+  std::vector<std::vector<char>> copies;
+  for (const std::string& each : examples) copies.emplace_back(each.begin(), each.end());
+  std::vector<std::string_view> views;
+  for (const auto& each : copies) views.emplace_back(each.data(), each.size());
+  std::vector<weft::Column> columns{{"a", weft::Kind::texts, {}, {}, {}, {}},
+                                    {"b", weft::Kind::floats, {}, {}, {}, {}},
+                                    {"c", weft::Kind::integers, {}, {}, {}, {}}};
+  return weft::read_examples(views, columns);
+}
+
+void examples() {
+  std::vector<std::string> all{example(), example(), example()};
+  if (!can_be_read(all)) {
+    ++wrong;
+    std::puts("read_examples: refuses what is as usual");
+  }
+  for (std::string& each : all) {
+    for (long i = between(0, 3); i > 0; --i) each[between(0, each.size() - 1)] = char(source());
+    each.resize(between(0, each.size()));
+    can_be_read(all);
+  }
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -245,6 +302,7 @@ int main(int, char** arguments) {
     windows();
     rows();
     attention();
+    for (int n = 0; n < 30; ++n) examples();
   }
   return wrong;
 }

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.ops.native import computed, needs_native, program_of
+from weft.core import flags
 from weft.ops.array import one_hot_search
 
 INDICES = [
@@ -30,11 +32,37 @@ def test_large_codes(indices: np.ndarray, kind: Any, monkeypatch: pytest.MonkeyP
     def codes(xp: Any, indices: Any) -> Any:
         return one_hot_search._codes(xp, indices, 70, on, off, indices.ndim)
 
-    lowered = jax.jit(lambda indices: codes(jax.numpy, indices)).lower(indices)
+    with flags.NATIVE.override(False):
+        lowered = jax.jit(lambda indices: codes(jax.numpy, indices)).lower(indices)
     assert ("scatter" in lowered.as_text()) == (jax.default_backend() == "cpu")
     found, wanted = np.asarray(lowered.compile()(indices)), codes(np, indices)
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
+
+
+@needs_native
+@pytest.mark.parametrize("shape", [(1500,), (3, 700), (1025,)])
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize("values", [(1.0, 0.0), (-0.0, np.nan)])
+def test_codes_of_the_kernel(shape: Any, kind: Any, values: tuple[float, float]) -> None:
+    indices = np.random.RandomState(0).randint(0, 256, shape).astype(kind)
+    if kind != np.uint8:
+        indices.flat[:5] = -1, 1100, 1099, np.iinfo(kind).min, np.iinfo(kind).max
+    found = computed(lambda x: tf.one_hot(x, 1100, *values), indices)
+    wanted = np.where(indices[..., None] == np.arange(1100), *np.float32(values))
+    np.testing.assert_array_equal(found.view(np.int32), wanted.view(np.int32))
+
+
+@needs_native
+def test_the_kernel_makes_large_codes_of_floats() -> None:
+    def is_called(depth: int, dtype: tf.DType, axis: int = -1) -> bool:
+        text = program_of(lambda x: tf.one_hot(x, depth, axis=axis, dtype=dtype), indices)
+        return "@weft_one_hot" in text
+
+    indices = np.arange(2000, dtype=np.int32)
+    assert is_called(1000, tf.float32)
+    assert not is_called(1000, tf.int32) and not is_called(1000, tf.float32, axis=0)
+    assert not is_called(100, tf.float32), "they are computed where they are used"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.ops.native import needs_native
+from weft.core import flags
 from weft.core.varint import varint
 from weft.ops.parsing import example_nodes
-from weft.ops.strings.example_columns import columns
+from weft.ops.strings.example_columns import columns, read_columns
 
 WANTED = {
     "x": tf.FixedLenFeature([2], tf.float32),
@@ -99,8 +101,13 @@ BATCHES = {
 
 
 def outcome(sess, batch):
+    parsed = tf.parse_example(np.array(batch, object), WANTED)
+    return called(lambda batch: sess.run(parsed), batch)
+
+
+def called(call, batch):
     try:
-        found = sess.run(tf.parse_example(np.array(batch, object), WANTED))
+        found = call(np.array(batch, object))
     except tf.errors.OpError as error:
         return error.message.partition("\n")[0]
     parts = []
@@ -109,11 +116,52 @@ def outcome(sess, batch):
     return [(part.dtype, part.shape, part.tolist()) for part in map(np.asarray, parts)]
 
 
+@pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("name", BATCHES)
-def test_the_same_as_one_by_one(sess, monkeypatch, name):
-    found = outcome(sess, BATCHES[name])
+def test_the_same_as_one_by_one(sess, monkeypatch, name, native):
+    with flags.NATIVE.override(native):
+        found = outcome(sess, BATCHES[name])
     monkeypatch.setattr(example_nodes, "columns", lambda serialized: None)
-    assert found == outcome(sess, BATCHES[name])
+    with flags.NATIVE.override(False):
+        assert found == outcome(sess, BATCHES[name])
+
+
+def damaged(random):
+    """Some examples, of which a few have other bytes, or fewer."""
+    batch = [written(int(i)) for i in random.integers(0, 9, 4)]
+    for at in random.integers(0, 4, random.integers(0, 3)):
+        data = bytearray(batch[at])
+        place = random.integers(len(data))
+        data[place : place + random.integers(3)] = random.bytes(random.integers(3))
+        batch[at] = bytes(data)
+    return batch
+
+
+@needs_native
+def test_what_is_damaged_is_told_in_the_same_way(sess):
+    given = tf.placeholder(tf.string, [None])
+    call = sess.make_callable(tf.parse_example(given, WANTED), [given])
+    random = np.random.default_rng(0)
+    outcomes = []
+    for _ in range(300):
+        batch = damaged(random)
+        found = called(call, batch)
+        with flags.NATIVE.override(False):
+            assert found == called(call, batch), batch
+        outcomes.append(type(found))
+    assert min(map(outcomes.count, (str, list))) > 30
+
+
+USUAL = ["alike", "one", "long", "in several orders", "a long key", "too many", "too few strings"]
+
+
+@needs_native
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_that_the_kernel_reads(name):
+    wanted = [(key, feature.dtype) for key, feature in WANTED.items()]
+    found = read_columns(BATCHES[name], wanted)
+    assert set(found) == (set(WANTED) if name in USUAL else set())
+    assert not read_columns(BATCHES[name], [*wanted, ("x", tf.int64)])
 
 
 @pytest.mark.parametrize("name", ["alike", "long", "in several orders", "other fields"])

@@ -18,14 +18,16 @@ def _values(sess, tensor):
 
 
 @pytest.mark.parametrize("skip_empty", [True, False])
-@pytest.mark.parametrize("texts", [LINES, GAPS])
+@pytest.mark.parametrize("texts", [LINES, GAPS, LINES * 15, LINES * 15 + [""], LINES * 15 + GAPS])
 def test_lines_are_split_as_each_of_them_is(sess, texts, skip_empty):
     all_of_them = sess.run(tf.string_split(texts, skip_empty=skip_empty))
-    each = [sess.run(tf.string_split([text], skip_empty=skip_empty)) for text in texts]
+    one_by_one = {text: tf.string_split([text], skip_empty=skip_empty) for text in texts}
+    found = sess.run(one_by_one)
+    each = [found[text] for text in texts]
     assert all_of_them.values.tolist() == [v for one in each for v in one.values.tolist()]
     rows = [[i, j] for i, one in enumerate(each) for _, j in one.indices.tolist()]
     assert all_of_them.indices.tolist() == rows
-    assert all_of_them.dense_shape.tolist() == [6, max(one.dense_shape[1] for one in each)]
+    assert all_of_them.dense_shape.tolist() == [len(texts), max(one.dense_shape[1] for one in each)]
 
 
 REPLACED = [

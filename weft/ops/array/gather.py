@@ -58,7 +58,7 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
 
 # Bytes of a table that is too large for the caches, where XLA waits for one row after the other,
 # of a row, and of all rows that are taken.
-_LARGE_TABLE, _ROW, _MUCH = 2**23, range(128, 1025), 2**18
+_LARGE_TABLE, _ROW, _MUCH = 2**23, range(128, 4097), 2**18
 
 
 def _is_native(params: Any, indices: Any) -> bool:

@@ -20,6 +20,7 @@ from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.array import array
 from weft.ops.array.coordinates import found_in
 from weft.ops.array.gather import gather
+from weft.ops.kit import native
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.target import target_platform
 
@@ -70,6 +71,10 @@ def _codes(xp: Any, indices: Any, depth: int, on_value: Any, off_value: Any, at:
         return _codes.on_numpy(xp, indices, depth, on_value, off_value, at)
     # jax would take the low 32 bits of an index.
     flat = xp.clip(indices.reshape(-1).astype(np.int64), -1, depth).astype(np.int32)
+    if native.offers("one_hot", on_value, off_value):
+        sizes = len(flat), depth
+        codes = native.call("one_hot", sizes, flat, on_value, off_value, sizes=sizes)
+        return codes.reshape(*indices.shape, depth)
     off = xp.broadcast_to(off_value, (len(flat), depth))
     codes = off.at[xp.arange(len(flat)), flat].set(
         on_value, mode="drop", unique_indices=True, indices_are_sorted=True,

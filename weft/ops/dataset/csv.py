@@ -48,7 +48,7 @@ class Format:
             return self.defaults[i]
         if dtype == dtypes.string:
             return text
-        found, wrong = numbers([text], dtype)
+        found, wrong = numbers(np.array([text], object), dtype)
         if wrong >= 0:
             shown = text.decode(errors="replace")
             raise invalid(f"Field {i} in record is not a valid {type_name(dtype)}: {shown}")

@@ -136,7 +136,7 @@ def png_file(pixels: np.ndarray, compression: int) -> bytes:
         return image_png16.write(pixels, compression)
     height, width, channels = pixels.shape
     mode = _SAVED_MODES[channels]
-    image = Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels).tobytes())
+    image = Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels))
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=6 if compression < 0 else compression)
     return file.getvalue()
@@ -219,7 +219,7 @@ def jpeg_file(
 
     height, width, channels = pixels.shape
     mode = _SAVED_MODES[channels]
-    image = Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels).tobytes())
+    image = Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels))
     options: dict[str, Any] = {"xmp": xmp_metadata} if xmp_metadata else {}
     if channels == 3:
         options["subsampling"] = "4:2:0" if chroma_downsampling else "4:4:4"
@@ -228,9 +228,9 @@ def jpeg_file(
         file, "JPEG", quality=quality, progressive=progressive, optimize=optimize,
         dpi=density[1:], **options,
     )  # fmt: skip
-    saved = bytearray(file.getvalue())
-    saved[13] = density[0]  # Pillow counts per inch; the unit has a fixed place in the file
-    return bytes(saved)
+    with file.getbuffer() as saved:
+        saved[13] = density[0]  # Pillow counts per inch; the unit has a fixed place in the file
+    return file.getvalue()
 
 
 # ---- GIF -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,11 @@ def results(
     return list(called(*arrays, sizes=np.array(sizes, np.int64)))
 
 
+def function(name: str) -> Callable[..., Any] | None:
+    """A function of the module for Python itself, if there is one."""
+    return getattr(_module(), name, None) if flags.NATIVE else None
+
+
 def _target(kernel: str) -> str:
     return f"weft_{kernel}"
 
@@ -71,18 +76,26 @@ def _offered() -> frozenset[str]:
 @functools.cache
 def _kernels() -> frozenset[str]:
     """The kernels there are for this machine, which XLA knows from now on."""
-    kind = _kind()
-    if kind is None:
+    kernels = getattr(_module(), "kernels", None)
+    if kernels is None:
         return frozenset()
     import jax
 
     try:
-        kernels = importlib.import_module(f"weft.ops.kit.native_{kind}").kernels
         for name, address in kernels.items():
             jax.ffi.register_ffi_target(_target(name), address, platform="cpu")
-    except Exception:  # not built, or for a jaxlib whose interface is another one
+    except Exception:  # for a jaxlib whose interface is another one
         return frozenset()
     return frozenset(kernels)
+
+
+@functools.cache
+def _module() -> Any:
+    kind = _kind()
+    try:
+        return importlib.import_module(f"weft.ops.kit.native_{kind}") if kind else None
+    except ImportError:  # not built
+        return None
 
 
 def _kind() -> str | None:

@@ -145,7 +145,7 @@ def _column(values: list[bytes], dtype: DType, default: Any, f: int, missing: by
 
 
 def _numbers(values: list[bytes], dtype: DType, f: int) -> np.ndarray:
-    found, wrong = numbers(values, dtype)
+    found, wrong = numbers(strings(values), dtype)
     if wrong >= 0:
         text = values[wrong].decode(errors="replace")
         raise invalid(f"Field {f} in record {wrong} is not a valid {type_name(dtype)}: {text}")

@@ -15,7 +15,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid, positions
 from weft.ops.kit.string_arrays import string
-from weft.ops.strings.example_columns import columns
+from weft.ops.strings.example_columns import columns, read_columns
 from weft.ops.strings.example_wire import UNREADABLE, Fail, column, single, split, type_name
 
 _TYPES = "{float, int64, string}"
@@ -166,11 +166,15 @@ def _features(serialized: list[bytes]) -> list[Any]:
 class Batch:
     """The features of some examples, which may have names."""
 
-    def __init__(self, serialized: list[bytes], names: list[str]) -> None:
+    def __init__(
+        self, serialized: list[bytes], names: list[str], wanted: list[tuple[str, DType]]
+    ) -> None:
         self.serialized, self.names = serialized, names
-        self.columns = columns(serialized)
+        self._known = read_columns(serialized, wanted)
+        self.columns = None if self._known else columns(serialized)
         # By their keys; an error tells which example cannot be read.
-        self._features = None if self.columns is not None else _features(serialized)
+        is_plain = self._known or self.columns is not None
+        self._features = None if is_plain else _features(serialized)
 
     def _each(self, key: str) -> list[Any]:
         """The feature of each example, one by one."""
@@ -185,7 +189,9 @@ class Batch:
         def fail(index: int, message: str) -> NoReturn:
             raise invalid(f"{self._name(index)}Key: {key}, Index: {index}.  {message}")
 
-        usual = self.columns.values(key, dtype, fail) if self.columns is not None else None
+        usual = self._known.get(key)
+        if usual is None and self.columns is not None:
+            usual = self.columns.values(key, dtype, fail)
         if usual is not None:
             return (*usual, [], fail)
         return (*column(self._each(key), dtype, fail, mismatch(dtype)), fail)
@@ -294,10 +300,14 @@ def parse_example_(
         raise invalid(
             f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}"
         )
-    batch = Batch(serialized.tolist(), [each.decode(errors="replace") for each in names])
+    sparse, dense = text(sparse_keys), text(dense_keys)
+    batch = Batch(
+        serialized.tolist(), [each.decode(errors="replace") for each in names],
+        [*zip(sparse, sparse_types, strict=True), *zip(dense, Tdense, strict=True)],
+    )  # fmt: skip
     return [
-        *batch.sparse_columns(text(sparse_keys), sparse_types),
-        *batch.dense_columns(text(dense_keys), Tdense, dense_shapes, dense_defaults),
+        *batch.sparse_columns(sparse, sparse_types),
+        *batch.dense_columns(dense, Tdense, dense_shapes, dense_defaults),
     ]
 
 

@@ -161,18 +161,20 @@ def parse_example_v2_(
         ("ragged_keys", ragged_keys, "len(ragged_value_types)", len(ragged_value_types)),
     )
     check_defaults(dense_defaults, dense_shapes)
-    read = _read(serialized, names)
+    sparse, dense, ragged = (text(np.ravel(k)) for k in (sparse_keys, dense_keys, ragged_keys))
+    types = [*sparse_types, *Tdense, *ragged_value_types]
+    read = _read(serialized, names, list(zip([*sparse, *dense, *ragged], types, strict=True)))
     return [
-        *read.sparse_columns(text(np.ravel(sparse_keys)), sparse_types),
-        *read.dense_columns(text(np.ravel(dense_keys)), Tdense, dense_shapes, dense_defaults),
-        *read.ragged_columns(text(np.ravel(ragged_keys)), ragged_value_types, ragged_split_types),
+        *read.sparse_columns(sparse, sparse_types),
+        *read.dense_columns(dense, Tdense, dense_shapes, dense_defaults),
+        *read.ragged_columns(ragged, ragged_value_types, ragged_split_types),
     ]
 
 
-def _read(serialized: Any, names: Any) -> OneExample | Examples:
+def _read(serialized: Any, names: Any, wanted: list[tuple[str, DType]]) -> OneExample | Examples:
     if np.ndim(serialized) == 0:
         (example,) = split([string(serialized)])
         return OneExample(example.features.feature)
     return Examples(
-        serialized.tolist(), [each.decode(errors="replace") for each in np.ravel(names)]
+        serialized.tolist(), [each.decode(errors="replace") for each in np.ravel(names)], wanted
     )

@@ -17,8 +17,10 @@ from google.protobuf.message import DecodeError
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.step_limits import limits, long, parts
+from weft.core.step_limits import PART, limits, long, parts
 from weft.core.varint import varint
+from weft.ops.kit import native
+from weft.ops.kit.string_arrays import strings
 from weft.ops.strings.example_wire import (
     BETWEEN,
     BETWEEN_ENTRY,
@@ -36,6 +38,7 @@ from weft.protos.example import ShallowBatch
 # An example that no batch has: a single entry, which is no feature.
 _BETWEEN_EXAMPLES = bytes([0x0A, len(BETWEEN_ENTRY)]) + BETWEEN_ENTRY
 _KEY, _VALUE = b"\x0a", b"\x12"
+_KINDS = {dtype: tag[0] >> 3 for dtype, tag in TAGS.items()}
 
 
 class Columns:
@@ -83,6 +86,26 @@ def _of_one_size(first: bytes | None, entries: list[bytes], dtype: DType) -> tup
             return None
         flat = values.astype(np.int64).ravel()
     return flat, np.full(len(entries), count, np.int64)
+
+
+def read_columns(
+    serialized: list[bytes], wanted: Sequence[tuple[str, DType]]
+) -> dict[str, tuple[Any, Any]]:
+    """All values of each feature, and how many each example has; none if it takes more to tell."""
+    read, types = native.function("read_columns"), dict(wanted)
+    is_clear = len(types) == len(set(wanted))  # no feature is wanted as two types
+    if read is None or not is_clear or not 0 < len(serialized) <= PART:
+        return {}
+    keys, kinds = [key.encode() for key in types], bytes(_KINDS[each] for each in types.values())
+    found = read(serialized, keys, kinds) or []
+    return {
+        key: (_values(values, dtype), np.frombuffer(counts, np.int64))
+        for (key, dtype), (values, counts) in zip(types.items(), found, strict=False)
+    }
+
+
+def _values(values: Any, dtype: DType) -> np.ndarray:
+    return strings(values) if dtype is dtypes.string else np.frombuffer(values, dtype.np_storage)
 
 
 def columns(serialized: Sequence[bytes]) -> Columns | None:

@@ -18,6 +18,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import deprecated_alias, invalid
 from weft.ops.kit.string_arrays import in_parts, scalar, strings
+from weft.ops.strings.decimals import decimals
 from weft.ops.strings.fixed_point import fixed_point
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
@@ -54,22 +55,38 @@ def number(text: bytes, dtype: DType) -> Any:
     return _integer(text, dtype) if dtype.is_integer else _real(text)
 
 
-def numbers(
-    texts: Sequence[bytes], dtype: DType, array: np.ndarray | None = None
-) -> tuple[Any, int]:
-    """The numbers that the strings write, and -1; or None, and which string is not a number.
+def numbers(array: np.ndarray, dtype: DType) -> tuple[Any, int]:
+    """The numbers that strings write, and -1; or None, and which of the strings is none."""
+    found = decimals(array) if dtype.is_floating else None
+    wide, wrong = _each(array, dtype) if found is None else _with_others(array, dtype, *found)
+    if wrong >= 0:
+        return None, wrong
+    with np.errstate(over="ignore"):
+        return wide.astype(dtype.np_storage, copy=False), -1
 
-    `array` is the strings as a tensor, if there is one.
-    """
+
+def _with_others(
+    array: np.ndarray, dtype: DType, values: np.ndarray, are_other: np.ndarray
+) -> tuple[Any, int]:
+    """As `_each`, where the numbers of all but some strings are known."""
+    places = np.flatnonzero(are_other)
+    others, wrong = _each(array[places], dtype)
+    if wrong >= 0:
+        return None, int(places[wrong])
+    values[places] = others
+    return values, -1
+
+
+def _each(array: np.ndarray, dtype: DType) -> tuple[Any, int]:
+    """As `numbers`, in 64 bits."""
+    texts = array.tolist()
     values = _plain(texts, dtype, array)
     if values is None:
         values = [number(each, dtype) for each in long(texts)]
         for i, value in enumerate(values):
             if value is None:
                 return None, i
-    wide = np.asarray(values, np.float64 if dtype.is_floating else np.int64)
-    with np.errstate(over="ignore"):
-        return wide.astype(dtype.np_storage, copy=False), -1
+    return np.asarray(values, np.float64 if dtype.is_floating else np.int64), -1
 
 
 def _digits(texts: Sequence[bytes]) -> np.ndarray | None:
@@ -82,7 +99,7 @@ def _digits(texts: Sequence[bytes]) -> np.ndarray | None:
     return np.fromstring(joined.decode(), np.int64, sep=",")
 
 
-def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> Any:
+def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray) -> Any:
     """As Python reads them, where it agrees with TensorFlow about all of them."""
     if dtype.is_integer and (digits := _digits(texts)) is not None:
         return digits if not len(digits) or digits.max() <= dtype.max else None
@@ -91,7 +108,7 @@ def _plain(texts: Sequence[bytes], dtype: DType, array: np.ndarray | None) -> An
         return None
     try:
         if dtype.is_floating:  # NumPy asks Python for each
-            return (strings(texts) if array is None else array).astype(np.float64)
+            return array.astype(np.float64)
         values = list(map(int, long(texts)))
     except ValueError:
         return None
@@ -112,10 +129,9 @@ def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
 
 
 def _read(array: np.ndarray, dtype: DType) -> Any:
-    texts = array.tolist()
-    values, wrong = numbers(texts, dtype, array)
+    values, wrong = numbers(array, dtype)
     if wrong >= 0:
-        text = texts[wrong].decode(errors="replace")
+        text = array[wrong].decode(errors="replace")
         raise invalid(f"StringToNumberOp could not correctly convert string: {text}")
     return values
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,12 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import deprecated_alias, invalid, positions
-from weft.ops.kit.string_arrays import flat_parts, string, strings
+from weft.ops.kit.string_arrays import byte_lengths, flat_parts, string, strings
 
 _SPACE = b" \t\n\v\f\r"
 # Up to so many rows and values, numbers of values keep coming back.
 _FEW_ROWS, _FEW_VALUES = 4, 64
+_MANY_ROWS = 64
 
 
 def _shapes(c: ShapeContext) -> list[Dims]:
@@ -30,17 +29,20 @@ def _shapes(c: ShapeContext) -> list[Dims]:
     return [(None, 2), (None,), (2,)]
 
 
+_Counts = tuple[int, ...] | np.ndarray
+
+
 class _Split:
     """What comes of some strings: the pieces of all, and how many each has."""
 
     __slots__ = ("counts", "values")
 
-    def __init__(self, counts: Iterable[int], values: list[bytes]) -> None:
-        self.counts, self.values = tuple(counts), strings(values)
+    def __init__(self, counts: _Counts, values: list[bytes]) -> None:
+        self.counts, self.values = counts, strings(values)
 
 
 def _of_rows(rows: list[list[bytes]]) -> _Split:
-    return _Split(map(len, rows), [each for row in rows for each in row])
+    return _Split(tuple(map(len, rows)), [each for row in rows for each in row])
 
 
 def _sparse(found: list[_Split]) -> list[Any]:
@@ -48,17 +50,18 @@ def _sparse(found: list[_Split]) -> list[Any]:
     first = found[0]
     counts, values = first.counts, first.values
     if len(found) > 1:
-        counts = tuple(itertools.chain.from_iterable(part.counts for part in found))
+        counts = np.concatenate([part.counts for part in found])
         values = np.concatenate([part.values for part in found])
     few = len(counts) <= _FEW_ROWS and len(values) <= _FEW_VALUES
-    indices, shape = (_common_places if few else _places)(counts)
+    indices, shape = _common_places(tuple(counts)) if few else _places(counts)
     return [indices, values, shape]
 
 
-def _places(counts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _places(counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the values in the sparse matrix, and its shape."""
-    indices = positions(np.array(counts, np.int64))
-    shape = np.array([len(counts), max(counts, default=0)], np.int64)
+    counts = np.asarray(counts, np.int64)
+    indices = positions(counts)
+    shape = np.array([len(counts), counts.max(initial=0)], np.int64)
     indices.flags.writeable = shape.flags.writeable = False  # they may be given out again
     return indices, shape
 
@@ -94,10 +97,33 @@ def _all_at_once(texts: list[bytes], delimiter: bytes, skip_empty: bool) -> _Spl
     joined = delimiter.join(texts)
     if skip_empty and delimiter * 2 in delimiter + joined + delimiter:
         return None
-    return _Split([text.count(delimiter) + 1 for text in texts], joined.split(delimiter))
+    return _Split(tuple([text.count(delimiter) + 1 for text in texts]), joined.split(delimiter))
 
 
-def _split_at_any(texts: list[bytes], delimiters: bytes, skip_empty: bool) -> _Split:
+def _many_at_once(texts: np.ndarray, delimiter: bytes, skip_empty: bool) -> _Split | None:
+    """As `_all_at_once`, of so many texts that NumPy counts their pieces sooner."""
+    lengths = byte_lengths(texts)
+    if not lengths.all():
+        return None
+    joined = delimiter.join([*texts.tolist(), b""])
+    ends = np.flatnonzero(np.frombuffer(joined, np.uint8) == delimiter[0])  # of all pieces
+    if skip_empty and np.diff(ends, prepend=-1).min() == 1:
+        return None
+    last = np.searchsorted(ends, np.cumsum(lengths + 1) - 1)  # of each text
+    values = joined.split(delimiter)
+    values.pop()  # what is behind the last end
+    return _Split(np.diff(last, prepend=-1), values)
+
+
+def _split_at_any(texts: np.ndarray, delimiters: bytes, skip_empty: bool) -> _Split:
+    if len(texts) >= _MANY_ROWS and len(delimiters) == 1:
+        found = _many_at_once(texts, delimiters, skip_empty)
+        if found is not None:
+            return found
+    return _split_few(texts.tolist(), delimiters, skip_empty)
+
+
+def _split_few(texts: list[bytes], delimiters: bytes, skip_empty: bool) -> _Split:
     if len(delimiters) == 1 and (found := _all_at_once(texts, delimiters, skip_empty)):
         return found
     rows = [_at_any(text, delimiters) for text in texts]
@@ -115,7 +141,7 @@ def _split_at_any(texts: list[bytes], delimiters: bytes, skip_empty: bool) -> _S
 def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
     _check(input, "delimiter", delimiter)
     delimiters, parts = string(delimiter), flat_parts(input)
-    return _sparse([_split_at_any(part.tolist(), delimiters, skip_empty) for part in parts])
+    return _sparse([_split_at_any(part, delimiters, skip_empty) for part in parts])
 
 
 @op(

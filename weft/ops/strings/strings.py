@@ -19,11 +19,13 @@ from weft.ops.kit.shared import as_array, c_escaped, invalid
 from weft.ops.kit.string_arrays import (
     byte_lengths,
     elements,
+    flat_parts,
     mapped,
     scalar,
     string,
     strings,
 )
+from weft.ops.strings.cuts import cut_all
 
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
 _SPACE = b" \t\n\v\f\r"
@@ -115,15 +117,25 @@ def _in_bytes(text: bytes, pos: int, length: int) -> bytes | None:
     return text[pos : pos + length] if length >= 0 else text[pos:]
 
 
-def _all_cut(texts: np.ndarray, pos: int, length: int) -> list[bytes] | None:
+def _all_cut(texts: np.ndarray, pos: int, length: int) -> np.ndarray | None:
     """The same bytes of every string; None if one is too short."""
+    found = []
+    for part in flat_parts(texts):
+        pieces = cut_all(part, pos, length)
+        if pieces is None and (pieces := _cut_each(part, pos, length)) is None:
+            return None
+        found.append(pieces)
+    return (found[0] if len(found) == 1 else np.concatenate(found)).reshape(texts.shape)
+
+
+def _cut_each(texts: np.ndarray, pos: int, length: int) -> np.ndarray | None:
     reach = pos if pos >= 0 else -pos
     if not texts.size or byte_lengths(texts).min() < reach:
         return None
     end = pos + length
     is_rest = length < 0 or (pos < 0 <= end)
     piece = slice(pos, None if is_rest else end)
-    return list(map(operator.itemgetter(piece), elements(texts)))
+    return strings(list(map(operator.itemgetter(piece), texts.tolist())))
 
 
 def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
@@ -154,9 +166,9 @@ def _out_of_range(text: bytes, pos: int, index: int, unit: str) -> errors.Invali
 def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     texts = as_array(input)
     if unit == "BYTE" and not np.ndim(pos) and not np.ndim(len):
-        found = _all_cut(texts, int(pos), int(len))
-        if found is not None:
-            return strings(found, texts.shape)
+        pieces = _all_cut(texts, int(pos), int(len))
+        if pieces is not None:
+            return pieces
     if np.size(pos) != np.size(len):
         raise invalid(
             "pos and len should have the same shape, got:"
