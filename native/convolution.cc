@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "product.h"
+#include "windows.h"
 #include "winograd.h"
 
 namespace weft {
@@ -146,30 +147,24 @@ struct Neighbours {
   }
 };
 
-// Windows along one axis of an image.
-struct Line {
-  long image, taps, stride, dilation, first;
-
-  long pixel(long window, long tap) const { return window * stride + first + tap * dilation; }
-  // The first tap, and the first window, that is at or behind a pixel.
-  long tap_at(long at, long window) const {
-    return std::clamp(over(at - pixel(window, 0), dilation), 0L, taps);
+Neighbours neighbours(const Axis& axis, long from, long until) {
+  const Reach first = axis.seen_by(from), last = axis.seen_by(until - 1);
+  const long begin = first.tap, end = std::max(begin, last.tap + last.count);
+  const long most = axis.dilation == 1 ? end - begin : 1;  // in one piece
+  const long behind = std::min(axis.window, begin + first.count);
+  // The first window whose tap is at or behind a pixel.
+  const auto window_at = [&](long pixel, long tap) {
+    return over(pixel + axis.before - tap * axis.dilation, axis.stride);
+  };
+  Neighbours made{from, until, {}};
+  for (long tap = begin; tap < end; tap += most) made.seen.push_back({tap, most, from, until});
+  for (long tap = last.tap; tap < behind; ++tap) {
+    const long left = std::max(from, window_at(0, tap));
+    const long right = std::min(until, window_at(axis.image, tap));
+    if ((tap < begin || tap >= end) && left < right) made.seen.push_back({tap, 1, left, right});
   }
-  long window_at(long at, long tap) const { return over(at - pixel(0, tap), stride); }
-
-  Neighbours neighbours(long from, long until) const {
-    const long begin = tap_at(0, from), end = std::max(begin, tap_at(image, until - 1));
-    const long most = dilation == 1 ? end - begin : 1;  // in one piece
-    Neighbours made{from, until, {}};
-    for (long tap = begin; tap < end; tap += most) made.seen.push_back({tap, most, from, until});
-    for (long tap = tap_at(0, until - 1); tap < tap_at(image, from); ++tap) {
-      const long left = std::max(from, window_at(0, tap));
-      const long right = std::min(until, window_at(image, tap));
-      if ((tap < begin || tap >= end) && left < right) made.seen.push_back({tap, 1, left, right});
-    }
-    return made;
-  }
-};
+  return made;
+}
 
 // `count` of something, cut into `parts`.
 struct Cut {
@@ -203,13 +198,15 @@ Work slide_over(long threads, const Slide& slide, const float* x, const float* p
   const long across = over(slide.columns, columns), chunks = rows.parts * across;
   // Panels that stay near the core while it goes through all rows.
   const long together = std::max(1L, CACHED / (sums * PANEL));
-  const Line down{image.h, slide.window_h, slide.stride_h, slide.dilation_h, slide.first_h};
-  const Line along{image.w, slide.window_w, slide.stride_w, slide.dilation_w, slide.first_w};
+  const Axis down{image.h, slide.rows, slide.window_h, slide.stride_h, slide.dilation_h,
+                  -slide.first_h};
+  const Axis along{image.w, slide.columns, slide.window_w, slide.stride_w, slide.dilation_w,
+                   -slide.first_w};
   const Steps of_x{slide.stride_w * image.c, slide.dilation_h * image.w * image.c, 1};
   const Steps of_w{0, slide.window_w * image.c * PANEL, PANEL};
-  const auto compute = [=](long n, long row, const Neighbours& windows, long panel) {
-    const long above = down.tap_at(0, row), high = down.tap_at(slide.image.h, row) - above;
-    const long c = slide.image.c, line = n * slide.image.h + down.pixel(row, above);
+  const auto compute = [=](long n, long row, const Reach& taps, const Neighbours& windows,
+                           long panel) {
+    const long c = slide.image.c, line = n * slide.image.h + taps.position;
     const int wide = std::min<long>(PANEL, slide.outputs - panel * PANEL);
     float* to = y + n * slide.image_step + row * slide.row_step + panel * PANEL;
     bool add = !windows.share_taps();
@@ -217,10 +214,11 @@ Work slide_over(long threads, const Slide& slide, const float* x, const float* p
       std::fill_n(to + i * slide.pixel_step, wide, 0.f);
     }
     for (const Seen& seen : windows.seen) {
-      const long pixel = line * slide.image.w + along.pixel(seen.from, seen.tap);
-      const long first = panel * sums + (above * slide.window_w + seen.tap) * c;
+      const long pixel = line * slide.image.w + seen.from * slide.stride_w + slide.first_w +
+                         seen.tap * slide.dilation_w;
+      const long first = panel * sums + (taps.tap * slide.window_w + seen.tap) * c;
       tile_for(seen.until - seen.from, wide)(
-          x + pixel * c, of_x, panels + first * PANEL, of_w, {high, seen.taps * c},
+          x + pixel * c, of_x, panels + first * PANEL, of_w, {taps.count, seen.taps * c},
           to + seen.from * slide.pixel_step, slide.pixel_step, wide, add);
       add = true;
     }
@@ -232,13 +230,15 @@ Work slide_over(long threads, const Slide& slide, const float* x, const float* p
                     over(std::min(slide.columns - start, columns), ROWS)};
     std::vector<Neighbours> row_of_windows;
     for (long t = 0; t < tiles.parts; ++t) {
-      row_of_windows.push_back(along.neighbours(start + tiles.begin(t), start + tiles.end(t)));
+      row_of_windows.push_back(neighbours(along, start + tiles.begin(t), start + tiles.end(t)));
     }
     const long last = groups.end(group);
     for (long p = groups.begin(group); p < last; p += together) {
+      const long until = std::min(last, p + together);
       for (long row = rows.begin(chunk / across); row < rows.end(chunk / across); ++row) {
+        const Reach taps = down.seen_by(row);
         for (const Neighbours& windows : row_of_windows) {
-          for (long q = p; q < std::min(last, p + together); ++q) compute(n, row, windows, q);
+          for (long q = p; q < until; ++q) compute(n, row, taps, windows, q);
         }
       }
     }
