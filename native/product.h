@@ -1,4 +1,4 @@
-// Products of matrices whose factors are copied part by part, from wherever they are.
+// Products of matrices, which are copied part by part from wherever they are, or read there.
 #pragma once
 
 #include <algorithm>
@@ -81,32 +81,31 @@ class Left {
   bool by_rows_ = true;
 };
 
-// c = a b, as parts of it that threads share. `left(n, to)` copies a part of matrix n of the batch;
-// `right(n, part, to)` copies one as panels. Where several parts need the same ones, all are copied
+// c = a b, as parts of it that threads share. `left(n, to)` takes a part of matrix n of the batch;
+// `right(n, part, to)` copies one as panels. Where several parts need the same panels, all are copied
 // first.
-template <class CopyLeft, class CopyRight>
+template <class TakeLeft, class CopyRight>
 void multiply(const Call& call, long batch, long rows, long sums, long columns,
-              const CopyLeft& left, const CopyRight& right, float* c) {
+              const TakeLeft& left, const CopyRight& right, float* c) {
   const long enough = 2 * call.threads(), padded = over(columns, PANEL) * PANEL;
   const bool shared = batch == 1 && rows > TALLEST && padded * sums <= SHARED;
   const long even = over(over(rows, TALLEST / 2), enough) * enough;
   const long down = shared ? std::min(even, over(rows, LEAST)) : over(rows, TALLEST);
-  const long least = over(columns, WIDEST), missing = over(enough, batch * down);
+  const long least = shared ? 1 : over(columns, WIDEST), missing = over(enough, batch * down);
   const long across = std::min(padded / PANEL, std::max(least, missing));
-  const long tall = over(over(rows, down), ROWS) * ROWS;
   const long wide = over(over(columns, across), PANEL) * PANEL;
-  const long deepest = std::min(sums, DEPTH);
+  const long deepest = std::min(sums, DEPTH), pieces = over(columns, WIDEST);
   const Scratch<float> panels(shared ? padded * sums : 0);
   const auto copy_panels = [&](long task) {
-    const long from = task / across * DEPTH, first = task % across * wide;
-    const Part part{from, std::min(DEPTH, sums - from), first, std::min(wide, columns - first)};
-    if (part.columns > 0) right(0, part, panels.get() + from * padded + first * part.rows);
+    const long from = task / pieces * DEPTH, first = task % pieces * WIDEST;
+    const Part part{from, std::min(DEPTH, sums - from), first, std::min(WIDEST, columns - first)};
+    right(0, part, panels.get() + from * padded + first * part.rows);
   };
   const auto products = [&](long task) {
-    const long n = task / (down * across);
-    const long top = task / across % down * tall, first = task % across * wide;
-    const long height = std::min(tall, rows - top), width = std::min(wide, columns - first);
-    if (height <= 0 || width <= 0) return;
+    const long n = task / (down * across), piece = task / across % down;
+    const long top = piece * rows / down, height = (piece + 1) * rows / down - top;
+    const long first = task % across * wide, width = std::min(wide, columns - first);
+    if (width <= 0) return;
     Left a(height, deepest);
     const Scratch<float> own(shared ? 0 : over(width, PANEL) * PANEL * deepest);
     for (long from = 0; from < sums; from += DEPTH) {
@@ -115,18 +114,21 @@ void multiply(const Call& call, long batch, long rows, long sums, long columns,
       left(n, a);
       if (!shared) right(n, Part{from, depth, first, width}, own.get());
       const float* b = shared ? panels.get() + from * padded + first * depth : own.get();
-      for (long t = 0; t < a.tiles(); ++t) {
-        const long count = a.first(t + 1) - a.first(t);
-        float* to = c + (n * rows + top + a.first(t)) * columns + first;
-        for (long p = 0; p < width; p += PANEL) {
-          const long some = std::min<long>(PANEL, width - p);
-          tile_for(count, some)(a.tile(t), a.steps(t), b + p * depth, {0, 0, PANEL}, {1, depth},
-                                to + p, columns, some, from > 0);
+      for (long near = 0; near < width; near += WIDEST) {
+        const long end = std::min(width, near + WIDEST);
+        for (long t = 0; t < a.tiles(); ++t) {
+          const long count = a.first(t + 1) - a.first(t);
+          float* to = c + (n * rows + top + a.first(t)) * columns + first;
+          for (long p = near; p < end; p += PANEL) {
+            const long some = std::min<long>(PANEL, width - p);
+            tile_for(count, some)(a.tile(t), a.steps(t), b + p * depth, {0, 0, PANEL}, {1, depth},
+                                  to + p, columns, some, from > 0);
+          }
         }
       }
     }
   };
-  call.in_turn({{shared ? over(sums, DEPTH) * across : 0, copy_panels},
+  call.in_turn({{shared ? over(sums, DEPTH) * pieces : 0, copy_panels},
                 {batch * down * across, products}});
 }
 

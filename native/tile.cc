@@ -4,6 +4,15 @@
 namespace weft {
 namespace {
 
+// Where sums go is brought near while they are computed: the nearer cache could not keep what they are
+// added to for so long.
+template <int R, int N, int NEARNESS>
+inline void bring(const float* c, long c_row) {
+  for (int r = 0; r < R; ++r) {
+    for (int n = 0; n < N; ++n) __builtin_prefetch(c + r * c_row + n * WIDTH, 1, NEARNESS);
+  }
+}
+
 // The sums go to the rows of c, or are added to them.
 template <int R, int N>
 inline void put(const Vector (&total)[R][N], float* c, long c_row, bool add) {
@@ -40,11 +49,8 @@ constexpr int NEAR = 5, POINTERS = (ROWS + NEAR - 1) / NEAR;
 template <int R, int N>
 void tile(const float* a, Steps of_a, const float* b, Steps of_b, Sums sums, float* c, long c_row,
           int columns, bool add) {
-  if (!add) {  // where the results go is brought here while they are computed
-    for (int r = 0; r < R; ++r) {
-      for (int n = 0; n < N; ++n) __builtin_prefetch(c + r * c_row + n * WIDTH, 1);
-    }
-  }
+  if (add) bring<R, N, 2>(c, c_row);
+  else bring<R, N, 3>(c, c_row);
   Vector total[R][N];
 #pragma GCC unroll 14
   for (int r = 0; r < R; ++r) {
