@@ -42,6 +42,9 @@ void put_columns(const float* total, long step, int rows, int columns, float* c,
 // Rows of b lie one after the other, and are fetched so many ahead.
 constexpr long AHEAD = 8;
 
+// What lies behind rows of a is likely to be next; of it, a line of a cache is fetched with each sum.
+constexpr long LINE = 16;
+
 // Rows of a that are reached from one pointer: more of them need more registers than there are.
 constexpr int NEAR = 5, POINTERS = (ROWS + NEAR - 1) / NEAR;
 
@@ -57,12 +60,15 @@ void tile(const float* a, Steps of_a, const float* b, Steps of_b, Sums sums, flo
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) total[r][n] = Vector{};
   }
+  const long line = of_a.inner == 1 ? LINE : 0;
   for (long i = 0; i < sums.outer; ++i) {
     const float* rows = b + i * of_b.outer;
     const float* factors[POINTERS];
 #pragma GCC unroll 3
     for (int k = 0; k < POINTERS; ++k) factors[k] = a + i * of_a.outer + k * NEAR * of_a.row;
-    for (long j = 0; j < sums.inner; ++j, rows += of_b.inner) {
+    const float* next = a + i * of_a.outer + R * of_a.row;
+    for (long j = 0; j < sums.inner; ++j, rows += of_b.inner, next += line) {
+      __builtin_prefetch(next, 0, 2);
       Vector row[N];
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) {
