@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from tests.ops.native import computed, needs_native, program_of
-from weft.core import flags
+from weft.core import flags, machine
 
 # Of two factors, batch, rows, sums and columns.
 SIZES = [
@@ -53,6 +53,8 @@ def test_products_are_xlas(sizes: Any, turned: Any) -> None:
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_they_are_part_of_the_program(sizes: Any) -> None:
     batch, rows, sums, columns = sizes
+    if machine.IS_ARM and not batch and rows > 64:
+        pytest.skip("XLA multiplies so many rows on ARM")
 
     def layer(x: Any) -> Any:
         return tf.matmul(x, tf.ones([*batch, sums, columns], x.dtype))
