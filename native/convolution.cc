@@ -1,12 +1,14 @@
 // Convolutions of images [n, h, w, c] with filters [kh, kw, c, o], and both their gradients.
 //
 // Nothing is copied into patches: a row of a window, kw * c numbers, lies in one piece, and so do
-// the numbers that a filter's row is multiplied with. Images that windows leave get their border as
+// the numbers that a filter's row is multiplied with. Where windows leave the image, each tap is
+// computed for the windows that see it; for the gradient of the filters, images get their border as
 // they are read, some rows at a time.
 #include <algorithm>
 
 #include "kernels.h"
 #include "product.h"
+#include "windows.h"
 #include "winograd.h"
 
 namespace weft {
@@ -14,6 +16,7 @@ namespace {
 
 constexpr long CACHED = 100'000;  // numbers of an image that a core should keep near
 constexpr long ROOM = 1 << 25;    // numbers that all sums of threads may take
+constexpr long PARTS = 8;         // of its work that each thread gets
 
 struct Size {
   long n, h, w, c;
@@ -39,7 +42,7 @@ struct Slide {
   // numbers that should stay near, and for every thread to get some.
   long columns_at_once(long beside, long threads) const {
     if (!separate) return columns;
-    return std::clamp(std::min(over(columns, 4 * threads), CACHED / beside), 1L, columns);
+    return std::clamp(std::min(over(columns, PARTS * threads), CACHED / beside), 1L, columns);
   }
 };
 
@@ -128,57 +131,114 @@ bool has_many_filters(const Slide& slide) {
   return slide.columns < NARROW && slide.sums() * slide.outputs > slide.image.numbers();
 }
 
+// Some neighbouring taps, and the neighbouring windows that all see them.
+struct Seen {
+  long tap, taps, from, until;
+};
+
+// Neighbouring windows, and what of the image they see: first the taps that all of them see, if
+// there are some, then each of the others.
+struct Neighbours {
+  long from, until;
+  std::vector<Seen> seen;
+
+  bool share_taps() const {
+    return !seen.empty() && seen[0].until - seen[0].from == until - from;
+  }
+};
+
+Neighbours neighbours(const Axis& axis, long from, long until) {
+  const Reach first = axis.seen_by(from), last = axis.seen_by(until - 1);
+  const long begin = first.tap, end = std::max(begin, last.tap + last.count);
+  const long most = axis.dilation == 1 ? end - begin : 1;  // in one piece
+  const long behind = std::min(axis.window, begin + first.count);
+  // The first window whose tap is at or behind a pixel.
+  const auto window_at = [&](long pixel, long tap) {
+    return over(pixel + axis.before - tap * axis.dilation, axis.stride);
+  };
+  Neighbours made{from, until, {}};
+  for (long tap = begin; tap < end; tap += most) made.seen.push_back({tap, most, from, until});
+  for (long tap = last.tap; tap < behind; ++tap) {
+    const long left = std::max(from, window_at(0, tap));
+    const long right = std::min(until, window_at(axis.image, tap));
+    if ((tap < begin || tap >= end) && left < right) made.seen.push_back({tap, 1, left, right});
+  }
+  return made;
+}
+
+// `count` of something, cut into `parts`.
+struct Cut {
+  long count, parts;
+  long begin(long part) const { return part * count / parts; }
+  long end(long part) const { return begin(part + 1); }
+};
+
+// How rows of windows are cut: into few at once, so that what they see stays near the core, and into
+// as many parts for each thread.
+Cut rows_at_once(const Slide& slide, long threads) {
+  const Size& image = slide.image;
+  const long fitting = CACHED / (slide.stride_h * slide.width() * image.c);
+  const long even = over(image.n * slide.rows, PARTS * threads);
+  const long parts = over(slide.rows, std::clamp(std::min(even, fitting), 1L, slide.rows));
+  const bool uneven = image.n % threads != 0;
+  return {slide.rows, std::min(slide.rows, uneven ? over(parts, threads) * threads : parts)};
+}
+
 // y = x windows times filters in panels.
 Work slide_over(long threads, const Slide& slide, const float* x, const float* panels, float* y) {
   const Size& image = slide.image;
-  const long count = over(slide.outputs, PANEL), sums = slide.sums(), width = slide.width();
-  // Neighbouring rows share what they see; few enough that all of it stays near the core.
-  const long fitting = CACHED / (slide.stride_h * width * image.c);
-  long rows = std::clamp(std::min(over(image.n * slide.rows, 4 * threads), fitting), 1L, slide.rows);
-  long groups = 1;
+  const long count = over(slide.outputs, PANEL), sums = slide.sums();
+  Cut rows = rows_at_once(slide, threads);
+  Cut groups{count, 1};  // of panels
   if (slide.outputs * sums > image.numbers() && count >= threads) {
-    rows = slide.rows;  // reading the filters once matters more
-    groups = count;
+    rows.parts = 1;  // reading the filters once matters more
+    groups.parts = count;
   }
   const long columns = over(slide.columns_at_once(image.c, threads), ROWS) * ROWS;
-  const long across = over(slide.columns, columns), chunks = over(slide.rows, rows) * across;
+  const long across = over(slide.columns, columns), chunks = rows.parts * across;
   // Panels that stay near the core while it goes through all rows.
   const long together = std::max(1L, CACHED / (sums * PANEL));
-  // What lies in one piece under a window.
-  const bool dense = slide.dilation_w == 1;
-  const long passes = dense ? 1 : slide.window_w;
-  const long inner = dense ? slide.window_w * image.c : image.c;
-  const Steps of_x{slide.stride_w * image.c, slide.dilation_h * width * image.c, 1};
+  const Axis down{image.h, slide.rows, slide.window_h, slide.stride_h, slide.dilation_h,
+                  -slide.first_h};
+  const Axis along{image.w, slide.columns, slide.window_w, slide.stride_w, slide.dilation_w,
+                   -slide.first_w};
+  const Steps of_x{slide.stride_w * image.c, slide.dilation_h * image.w * image.c, 1};
   const Steps of_w{0, slide.window_w * image.c * PANEL, PANEL};
-  return {image.n * chunks * groups, [=](long task) {
-    const Size& image = slide.image;
-    const long group = task % groups, n = task / groups / chunks;
-    const long chunk = task / groups % chunks;
-    const long from = chunk / across * rows, until = std::min(slide.rows, from + rows);
-    const long start = chunk % across * columns, end = std::min(slide.columns, start + columns);
-    const long seen = (until - from - 1) * slide.stride_h + slide.reach_h();
-    const long tiles = over(end - start, ROWS);
-    const Rows cut(slide, slide.separate ? 0 : seen);
-    const float* near = cut.of(x + n * image.h * image.w * image.c,
-                               from * slide.stride_h + slide.first_h, seen);
-    const long last = (group + 1) * count / groups;
-    for (long p = group * count / groups; p < last; p += together) {
-      for (long row = from; row < until; ++row) {
-        for (long t = 0; t < tiles; ++t) {
-          const long left = start + t * (end - start) / tiles;
-          const long right = start + (t + 1) * (end - start) / tiles;
-          const float* a =
-              near + ((row - from) * slide.stride_h * width + left * slide.stride_w) * image.c;
-          float* to = y + n * slide.image_step + row * slide.row_step + left * slide.pixel_step;
-          for (long q = p; q < std::min(last, p + together); ++q) {
-            const int wide = std::min<long>(PANEL, slide.outputs - q * PANEL);
-            for (long k = 0; k < passes; ++k) {
-              tile_for(right - left, wide)(
-                  a + k * slide.dilation_w * image.c, of_x,
-                  panels + (q * sums + k * image.c) * PANEL, of_w, {slide.window_h, inner},
-                  to + q * PANEL, slide.pixel_step, wide, k > 0);
-            }
-          }
+  const auto compute = [=](long n, long row, const Reach& taps, const Neighbours& windows,
+                           long panel) {
+    const long c = slide.image.c, line = n * slide.image.h + taps.position;
+    const int wide = std::min<long>(PANEL, slide.outputs - panel * PANEL);
+    float* to = y + n * slide.image_step + row * slide.row_step + panel * PANEL;
+    bool add = !windows.share_taps();
+    for (long i = windows.from; add && i < windows.until; ++i) {
+      std::fill_n(to + i * slide.pixel_step, wide, 0.f);
+    }
+    for (const Seen& seen : windows.seen) {
+      const long pixel = line * slide.image.w + seen.from * slide.stride_w + slide.first_w +
+                         seen.tap * slide.dilation_w;
+      const long first = panel * sums + (taps.tap * slide.window_w + seen.tap) * c;
+      tile_for(seen.until - seen.from, wide)(
+          x + pixel * c, of_x, panels + first * PANEL, of_w, {taps.count, seen.taps * c},
+          to + seen.from * slide.pixel_step, slide.pixel_step, wide, add);
+      add = true;
+    }
+  };
+  return {image.n * chunks * groups.parts, [=](long task) {
+    const long group = task % groups.parts, chunk = task / groups.parts % chunks;
+    const long n = task / groups.parts / chunks, start = chunk % across * columns;
+    const Cut tiles{std::min(slide.columns - start, columns),
+                    over(std::min(slide.columns - start, columns), ROWS)};
+    std::vector<Neighbours> row_of_windows;
+    for (long t = 0; t < tiles.parts; ++t) {
+      row_of_windows.push_back(neighbours(along, start + tiles.begin(t), start + tiles.end(t)));
+    }
+    const long last = groups.end(group);
+    for (long p = groups.begin(group); p < last; p += together) {
+      const long until = std::min(last, p + together);
+      for (long row = rows.begin(chunk / across); row < rows.end(chunk / across); ++row) {
+        const Reach taps = down.seen_by(row);
+        for (const Neighbours& windows : row_of_windows) {
+          for (long q = p; q < until; ++q) compute(n, row, taps, windows, q);
         }
       }
     }

@@ -12,7 +12,7 @@ void multiply(const Call& call) {
   const Matrix b{call.in(1), s[5] ? 1 : columns, s[5] ? sums : 1};
   multiply(
       call, batch, rows, sums, columns,
-      [&](long n, Left& to) { copy({a.at + n * rows * sums, a.row, a.column}, to); },
+      [&](long n, Left& to) { take({a.at + n * rows * sums, a.row, a.column}, to); },
       [&](long n, const Part& part, float* to) {
         panels_of({b.at + n * sums * columns, b.row, b.column}, part, to);
       },

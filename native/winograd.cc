@@ -1,6 +1,6 @@
-// A tile of 6x6 pixels, a filter and a tile of 4x4 results are seen as polynomials, given by their
-// values at 6x6 points. There a convolution is a product, of 36 numbers in place of 144; over all
-// channels and tiles that makes 36 products of matrices.
+// A tile of 6x6 pixels, a filter and a tile of results, 4x4 of them for 3x3 taps and 2x2 for 5x5,
+// are seen as polynomials, given by their values at 6x6 points. There a convolution is a product, of
+// 36 numbers in place of 144 or 100; over all channels and tiles that makes 36 products of matrices.
 //
 // Rounding errors are some times those of sums of products, and what is not finite spoils the tiles
 // that it is in.
@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-constexpr int SIDE = 4, REACH = 6, POINTS = REACH * REACH, TAPS = 9;
+constexpr int REACH = 6, POINTS = REACH * REACH;
 constexpr long FEWEST = 24;     // channels for which changing images costs less than it saves
 constexpr long ROOM = 1 << 25;  // numbers that filters or the sums of all threads may take
 constexpr long MANY = 64;       // tiles whose changes of filters are worth adding to the sum
@@ -23,7 +23,7 @@ constexpr long SPREAD = 16;     // numbers between two points, lest all fall to 
 // results is the transpose of what they are changed by for their gradient, and so with taps. Of the
 // points with few digits these round the least, by a fifth of 1 and 2.
 constexpr float A = 0.625f, B = 1.5f;
-constexpr float A2 = A * A, B2 = B * B, A3 = A2 * A, B3 = B2 * B;
+constexpr float A2 = A * A, B2 = B * B;
 constexpr float AT_0 = A2 * B2, AT_A = 2 * A2 * (A2 - B2), AT_B = 2 * B2 * (B2 - A2);
 
 struct FromPixels {
@@ -40,56 +40,79 @@ struct FromPixels {
   }
 };
 
-struct FromTaps {
-  static constexpr int given = 3, made = REACH;
+// Every second term of a polynomial, from the one of x^K on, divided by x^K.
+template <int N, int K>
+Vector every_second_term(const Vector* g, float square) {
+  if constexpr (K + 2 >= N) return g[K];
+  else return g[K] + all(square) * every_second_term<N, K + 2>(g, square);
+}
+
+// The values of a polynomial that is given by N coefficients.
+template <int N>
+struct Values {
+  static constexpr int given = N, made = REACH;
   static void of(const Vector* g, Vector* to) {
-    const Vector even_a = all(1 / AT_A) * (g[0] + all(A2) * g[2]), odd_a = all(A / AT_A) * g[1];
-    const Vector even_b = all(1 / AT_B) * (g[0] + all(B2) * g[2]), odd_b = all(B / AT_B) * g[1];
-    to[0] = all(1 / AT_0) * g[0];
-    to[1] = even_a + odd_a;
-    to[2] = even_a - odd_a;
-    to[3] = even_b + odd_b;
-    to[4] = even_b - odd_b;
-    to[5] = g[2];
-  }
-};
-
-struct ToTaps {
-  static constexpr int given = REACH, made = 3;
-  static void of(const Vector* u, Vector* to) {
-    const Vector even_a = all(1 / AT_A) * (u[1] + u[2]), odd_a = all(A / AT_A) * (u[1] - u[2]);
-    const Vector even_b = all(1 / AT_B) * (u[3] + u[4]), odd_b = all(B / AT_B) * (u[3] - u[4]);
-    to[0] = all(1 / AT_0) * u[0] + even_a + even_b;
-    to[1] = odd_a + odd_b;
-    to[2] = all(A2) * even_a + all(B2) * even_b + u[5];
-  }
-};
-
-struct ToResults {
-  static constexpr int given = REACH, made = SIDE;
-  static void of(const Vector* m, Vector* to) {
-    const Vector even_a = m[1] + m[2], odd_a = m[1] - m[2];
-    const Vector even_b = m[3] + m[4], odd_b = m[3] - m[4];
-    to[0] = m[0] + even_a + even_b;
-    to[1] = all(A) * odd_a + all(B) * odd_b;
-    to[2] = all(A2) * even_a + all(B2) * even_b;
-    to[3] = all(A3) * odd_a + all(B3) * odd_b + m[5];
-  }
-};
-
-struct FromResults {
-  static constexpr int given = SIDE, made = REACH;
-  static void of(const Vector* g, Vector* to) {
-    const Vector even_a = g[0] + all(A2) * g[2], odd_a = all(A) * g[1] + all(A3) * g[3];
-    const Vector even_b = g[0] + all(B2) * g[2], odd_b = all(B) * g[1] + all(B3) * g[3];
+    const Vector even_a = every_second_term<N, 0>(g, A2), even_b = every_second_term<N, 0>(g, B2);
+    const Vector odd_a = all(A) * every_second_term<N, 1>(g, A2);
+    const Vector odd_b = all(B) * every_second_term<N, 1>(g, B2);
     to[0] = g[0];
     to[1] = even_a + odd_a;
     to[2] = even_a - odd_a;
     to[3] = even_b + odd_b;
     to[4] = even_b - odd_b;
-    to[5] = g[3];
+    to[5] = g[N - 1];
   }
 };
+
+// The transpose of that.
+template <int N>
+struct Sums {
+  static constexpr int given = REACH, made = N;
+  static void of(const Vector* m, Vector* to) {
+    const Vector even_a = m[1] + m[2], odd_a = m[1] - m[2];
+    const Vector even_b = m[3] + m[4], odd_b = m[3] - m[4];
+    float a = 1, b = 1;
+#pragma GCC unroll 5
+    for (int n = 0; n < N; ++n, a *= A, b *= B) {
+      to[n] = all(a) * (n % 2 ? odd_a : even_a) + all(b) * (n % 2 ? odd_b : even_b);
+    }
+    to[0] += m[0];
+    to[N - 1] += m[5];
+  }
+};
+
+// What interpolates pixels is divided by this, for each point.
+inline void divide(const Vector* m, Vector* to) {
+  constexpr float by[] = {1 / AT_0, 1 / AT_A, 1 / AT_A, 1 / AT_B, 1 / AT_B, 1};
+#pragma GCC unroll 6
+  for (int point = 0; point < REACH; ++point) to[point] = all(by[point]) * m[point];
+}
+
+template <int N>
+struct FromTaps : Values<N> {
+  static void of(const Vector* g, Vector* to) {
+    Vector whole[REACH];
+    Values<N>::of(g, whole);
+    divide(whole, to);
+  }
+};
+
+template <int N>
+struct ToTaps : Sums<N> {
+  static void of(const Vector* u, Vector* to) {
+    Vector divided[REACH];
+    divide(u, divided);
+    Sums<N>::of(divided, to);
+  }
+};
+
+// How many results a tile has along each axis.
+constexpr int side_for(long window) { return REACH + 1 - window; }
+
+template <int WINDOW>
+using FromResults = Values<side_for(WINDOW)>;
+template <int WINDOW>
+using ToResults = Sums<side_for(WINDOW)>;
 
 // Along both axes: read(i, j) gives what there is, and write(i, j, vector) gets what is made of it.
 template <class Change, class Read, class Write>
@@ -171,8 +194,8 @@ struct Patch {
 class Tiles {
  public:
   explicit Tiles(const Windows& windows)
-      : windows_(windows), down_(over(windows.rows.results, SIDE)),
-        across_(over(windows.columns.results, SIDE)) {}
+      : windows_(windows), side_(side_for(windows.rows.window)),
+        down_(over(windows.rows.results, side_)), across_(over(windows.columns.results, side_)) {}
 
   long count() const { return windows_.images * down_ * across_; }
   long channels() const { return windows_.channels; }
@@ -185,13 +208,13 @@ class Tiles {
   }
   Patch results(long t, float* results) const {
     return patch(t, results, windows_.rows.results, windows_.columns.results, windows_.outputs, 0,
-                 0, SIDE);
+                 0, side_);
   }
 
  private:
   Patch patch(long t, float* images, long height, long width, long channels, long above, long left,
               long side) const {
-    const long y = t / across_ % down_ * SIDE - above, x = t % across_ * SIDE - left;
+    const long y = t / across_ % down_ * side_ - above, x = t % across_ * side_ - left;
     const auto inside = [side](long at) { return std::clamp(at, 0L, side); };
     images += t / across_ / down_ * height * width * channels;
     return {images + (y * width + x) * channels, width * channels, channels, side,
@@ -199,7 +222,7 @@ class Tiles {
   }
 
   const Windows& windows_;
-  const long down_, across_;
+  const long side_, down_, across_;
 };
 
 // The values at all points of a patch, which `put(point, channel, vector)` keeps.
@@ -219,8 +242,8 @@ void values_of(const Patch& patch, const Put& put) {
 }
 
 // Pixels of tiles, a row for each.
-void values_of_pixels(const Tiles& tiles, long first, long count, const float* x,
-                      const Matrices<WIDTH>& to) {
+template <class To>
+void values_of_pixels(const Tiles& tiles, long first, long count, const float* x, const To& to) {
   const Scratch<float> room(POINTS * tiles.channels());
   for (long t = 0; t < count; ++t) {
     const Patch patch = tiles.seen(first + t, x).read(room.get());
@@ -231,9 +254,10 @@ void values_of_pixels(const Tiles& tiles, long first, long count, const float* x
 }
 
 // Filters, a row for each of their channels, with zeros for what vectors of channels lack.
+template <int WINDOW>
 Work values_of_filters(long channels, long outputs, const float* w, bool turned,
                        const Panels& to) {
-  constexpr long SOME = 64;
+  constexpr long SOME = 64, TAPS = WINDOW * WINDOW;
   const long panels = over(outputs, PANEL), parts = over(channels, SOME);
   return {panels * parts, [=, &to](long task) {
     const long first = task / panels * SOME, column = task % panels * PANEL;
@@ -252,8 +276,8 @@ Work values_of_filters(long channels, long outputs, const float* w, bool turned,
     for (long r = 0; r < over(rows, WIDTH) * WIDTH; ++r) {
       for (long n = 0; n < PANEL; n += WIDTH) {
         const float* from = copy.get() + r * PANEL + n;
-        change<FromTaps>(
-            [&](int i, int j) { return load(from + (i * 3 + j) * SOME * PANEL); },
+        change<FromTaps<WINDOW>>(
+            [&](int i, int j) { return load(from + (i * WINDOW + j) * SOME * PANEL); },
             [&](int i, int j, Vector value) {
               store(to.at(i * REACH + j, first + r, column) + n, value);
             });
@@ -281,20 +305,9 @@ long at_once(const Windows& windows) {
   return std::clamp(windows.channels * windows.outputs / 256, long{ROWS}, 128L);
 }
 
-}  // namespace
-
-bool suits_winograd(const Windows& windows) {
-  const auto plain = [](const Axis& axis) {
-    return axis.window == 3 && axis.stride == 1 && axis.dilation == 1 && axis.results >= SIDE;
-  };
-  const long c = windows.channels, o = windows.outputs, tiles = Tiles(windows).count();
-  // Nor should it be mostly filters that are changed.
-  return plain(windows.rows) && plain(windows.columns) && std::min(c, o) >= FEWEST &&
-         4 * tiles >= std::min(c, o) && POINTS * c * o <= ROOM;
-}
-
-void convolve_tiles(const Call& call, const Windows& windows, const float* x, const float* w,
-                    bool turned, float* y) {
+template <int WINDOW>
+void results_of_tiles(const Call& call, const Windows& windows, const float* x, const float* w,
+                      bool turned, float* y) {
   const Tiles tiles(windows);
   const long o = windows.outputs, vectors = over(windows.channels, WIDTH);
   const Panels filters(vectors * WIDTH, o);
@@ -319,7 +332,7 @@ void convolve_tiles(const Call& call, const Windows& windows, const float* x, co
       for (long t = 0; t < count; ++t) {
         const Patch patch = tiles.results(first + t, y);
         for (long n = 0; n < columns && p + n < o; n += WIDTH) {
-          change<ToResults>(
+          change<ToResults<WINDOW>>(
               [&](int i, int j) { return load(results.at(i * REACH + j, t, n)); },
               [&](int i, int j, Vector value) {
                 if (patch.has(i, j)) store_part(patch.pixel(i, j) + p + n, o - p - n, value);
@@ -328,44 +341,44 @@ void convolve_tiles(const Call& call, const Windows& windows, const float* x, co
       }
     }
   };
-  call.in_turn({values_of_filters(windows.channels, o, w, turned, filters), {chunks, results_of}});
+  call.in_turn({values_of_filters<WINDOW>(windows.channels, o, w, turned, filters),
+                {chunks, results_of}});
 }
 
 // Each thread adds up the products of its part of the tiles; then the parts are added.
-void convolve_filter_tiles(const Call& call, const Windows& windows, const float* x,
-                           const float* gradient, float* w) {
+template <int WINDOW>
+void filters_of_tiles(const Call& call, const Windows& windows, const float* x,
+                      const float* gradient, float* w) {
   const Tiles tiles(windows);
   const long c = windows.channels, o = windows.outputs;
   const long parts = std::clamp(
       ROOM / (POINTS * c * o), 1L, std::min({tiles.count(), call.threads(), long{MOST_PARTS}}));
-  std::unique_ptr<const Matrices<PANEL>> sums[MOST_PARTS];
+  std::unique_ptr<const Panels> sums[MOST_PARTS];
   const auto sum_of = [&](long part) {
     const long begin = part * tiles.count() / parts, end = (part + 1) * tiles.count() / parts;
     const long chunks = over(end - begin, MANY);
-    sums[part] = std::make_unique<const Matrices<PANEL>>(over(c, WIDTH) * WIDTH, o);
-    const Matrices<PANEL>& sum = *sums[part];
-    const Scratch<float> room(SIDE * SIDE * o);
+    sums[part] = std::make_unique<const Panels>(c, o);
+    const Panels& sum = *sums[part];
+    const Scratch<float> room(side_for(WINDOW) * side_for(WINDOW) * o);
     for (long chunk = 0; chunk < chunks; ++chunk) {
       const long first = begin + chunk * (end - begin) / chunks;
       const long count = begin + (chunk + 1) * (end - begin) / chunks - first;
-      const Matrices<WIDTH> pixels(count, c);
-      const Matrices<PANEL> changes(count, o);
+      const Panels pixels(count, c), changes(count, o);
       values_of_pixels(tiles, first, count, x, pixels);
       for (long t = 0; t < count; ++t) {
         const Patch patch = tiles.results(first + t, const_cast<float*>(gradient)).read(room.get());
-        values_of<FromResults>(patch, [&](int point, long n, Vector value) {
+        values_of<FromResults<WINDOW>>(patch, [&](int point, long n, Vector value) {
           store(changes.at(point, t, n), value);
         });
       }
       for (int point = 0; point < POINTS; ++point) {
         for (long p = 0; p < o; p += PANEL) {
           const int columns = wide(o - p);
-          for (long r = 0; r < c; r += WIDTH) {
-            each_tile(WIDTH, [&](long within, long some) {
-              tile_for(some, columns)(pixels.at(point, 0, r + within), {1, 0, pixels.step()},
-                                      changes.at(point, 0, p), {0, 0, changes.step()}, {1, count},
-                                      sum.at(point, r + within, p), sum.step(), columns,
-                                      chunk > 0);
+          for (long r = 0; r < c; r += PANEL) {
+            each_tile(std::min<long>(PANEL, c - r), [&](long within, long some) {
+              tile_for(some, columns)(pixels.at(point, 0, r + within), {1, 0, PANEL},
+                                      changes.at(point, 0, p), {0, 0, PANEL}, {1, count},
+                                      sum.at(point, r + within, p), PANEL, columns, chunk > 0);
             });
           }
         }
@@ -374,7 +387,7 @@ void convolve_filter_tiles(const Call& call, const Windows& windows, const float
   };
   const auto taps_of = [&](long r) {
     for (long n = 0; n < o; n += WIDTH) {
-      change<ToTaps>(
+      change<ToTaps<WINDOW>>(
           [&](int i, int j) {
             Vector total = load(sums[0]->at(i * REACH + j, r, n));
             for (long part = 1; part < parts; ++part) {
@@ -383,11 +396,37 @@ void convolve_filter_tiles(const Call& call, const Windows& windows, const float
             return total;
           },
           [&](int i, int j, Vector value) {
-            store_part(w + ((i * 3 + j) * c + r) * o + n, o - n, value);
+            store_part(w + ((i * WINDOW + j) * c + r) * o + n, o - n, value);
           });
     }
   };
   call.in_turn({{parts, sum_of}, {c, taps_of}});
+}
+
+}  // namespace
+
+bool suits_winograd(const Windows& windows) {
+  const long window = windows.rows.window;
+  const auto plain = [window](const Axis& axis) {
+    return axis.window == window && axis.stride == 1 && axis.dilation == 1 &&
+           axis.results >= side_for(window);
+  };
+  const long c = windows.channels, o = windows.outputs, tiles = Tiles(windows).count();
+  // Nor should it be mostly filters that are changed.
+  return (window == 3 || window == 5) && plain(windows.rows) && plain(windows.columns) &&
+         std::min(c, o) >= FEWEST && 4 * tiles >= std::min(c, o) && POINTS * c * o <= ROOM;
+}
+
+void convolve_tiles(const Call& call, const Windows& windows, const float* x, const float* w,
+                    bool turned, float* y) {
+  const auto compute = windows.rows.window == 3 ? results_of_tiles<3> : results_of_tiles<5>;
+  compute(call, windows, x, w, turned, y);
+}
+
+void convolve_filter_tiles(const Call& call, const Windows& windows, const float* x,
+                           const float* gradient, float* w) {
+  const auto compute = windows.rows.window == 3 ? filters_of_tiles<3> : filters_of_tiles<5>;
+  compute(call, windows, x, gradient, w);
 }
 
 }  // namespace weft

@@ -83,14 +83,15 @@ void compare(const char* name, const Numbers& found, const std::vector<double>& 
   std::printf("%s: off by %g\n", name, error);
 }
 
-// `in_tiles` for one that is computed by Winograd's way.
-void convolutions(bool in_tiles) {
+// `tiled` taps along each axis for one that is computed by Winograd's way, or 0.
+void convolutions(long tiled) {
+  const bool in_tiles = tiled > 0;
   const auto any = [in_tiles](long least, long most, long given) {
     return in_tiles ? given : between(least, most);
   };
   const long n = between(1, 3), h = between(in_tiles ? 4 : 1, 14), w = between(in_tiles ? 4 : 1, 20);
   const long c = between(1, 40) + any(0, 0, 23), o = between(1, 80) + any(0, 0, 23);
-  const long kh = any(1, 4, 3), kw = any(1, 4, 3), sh = any(1, 3, 1), sw = any(1, 3, 1);
+  const long kh = any(1, 4, tiled), kw = any(1, 4, tiled), sh = any(1, 3, 1), sw = any(1, 3, 1);
   const long dh = sh == 1 ? any(1, 2, 1) : 1, dw = sw == 1 ? any(1, 2, 1) : 1;
   const long rows = (h + sh - 1) / sh, columns = (w + sw - 1) / sw;
   const long top = std::max(0L, (rows - 1) * sh + (kh - 1) * dh + 1 - h) / 2;
@@ -125,7 +126,8 @@ void convolutions(bool in_tiles) {
 }
 
 void products() {
-  const long batch = between(1, 3), rows = between(1, 60), sums = between(1, 300);
+  const long batch = between(1, 3), rows = batch > 1 ? between(1, 60) : between(1, 600);
+  const long sums = between(1, 300);
   const long columns = between(1, 90), turned_a = between(0, 1), turned_b = between(0, 1);
   const Numbers a = numbers(batch * rows * sums), b = numbers(batch * sums * columns);
   Numbers found(batch * rows * columns);
@@ -296,8 +298,8 @@ void examples() {
 int main(int, char** arguments) {
   source.seed(std::atol(arguments[1]));
   for (int i = 0; i < 30; ++i) {
-    convolutions(false);
-    if (i % 5 == 0) convolutions(true);
+    convolutions(0);
+    if (i % 5 == 0) convolutions(i % 2 ? 3 : 5);
     products();
     windows();
     rows();

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from tests.ops.native import computed, needs_native, program_of
-from weft.core import flags
+from weft.core import flags, machine
 
 # Of two factors, batch, rows, sums and columns.
 SIZES = [
@@ -17,6 +17,9 @@ SIZES = [
     ((), 9, 500, 333),
     ((), 64, 257, 1000),
     ((), 50, 1000, 32),
+    ((), 70, 90, 64),
+    ((), 150, 784, 100),
+    ((), 700, 512, 333),
     ((3,), 64, 64, 64),
     ((2, 5), 100, 70, 130),
     ((7,), 255, 200, 65),
@@ -50,6 +53,8 @@ def test_products_are_xlas(sizes: Any, turned: Any) -> None:
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_they_are_part_of_the_program(sizes: Any) -> None:
     batch, rows, sums, columns = sizes
+    if machine.IS_ARM and not batch and rows > 64:
+        pytest.skip("XLA multiplies so many rows on ARM")
 
     def layer(x: Any) -> Any:
         return tf.matmul(x, tf.ones([*batch, sums, columns], x.dtype))
@@ -61,7 +66,7 @@ def test_they_are_part_of_the_program(sizes: Any) -> None:
 
 @needs_native
 @pytest.mark.parametrize(
-    "sizes", [((), 1, 512, 512), ((), 2000, 512, 512), ((9,), 8, 8, 8)], ids=str
+    "sizes", [((), 1, 512, 512), ((), 2000, 512, 10), ((9,), 8, 8, 8)], ids=str
 )
 def test_others_are_left_to_xla(sizes: Any) -> None:
     batch, rows, sums, columns = sizes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.by_library import by_library
@@ -60,8 +60,10 @@ def _(xp: Any, a: Array, b: Array) -> Array:
 
 
 # Products that our own kernel computes in less time than XLA: of some rows and a matrix that is not
-# large beside them (runtime/xla/few_rows.py has the others), and of many matrices of these sizes.
+# large beside them (runtime/xla/few_rows.py has the others), on x86 of more rows that lie in memory
+# one after the other, and of many matrices of these sizes.
 _SOME_ROWS, _SMALLEST, _EACH = range(8, 65), 32, 2**16
+_SMALLEST_OF_MORE = 64
 _MANY = range(64, 257)
 
 
@@ -75,12 +77,23 @@ def _native(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array | None:
     if batch:
         suits = batch == b.shape[:-2] and all(n in _MANY for n in (rows, sums, columns))
     else:
-        is_small = min(sums, columns) >= _SMALLEST and sums * columns < rows * _EACH
-        suits = b.ndim == 2 and rows in _SOME_ROWS and is_small
+        suits = b.ndim == 2 and (
+            _suits_some(rows, sums, columns)
+            or (not turned_a and not machine.IS_ARM and _suits_more(rows, sums, columns))
+        )
     if not suits or math.prod(batch) == 0:
         return None
     sizes = (math.prod(batch), rows, sums, columns, turned_a, turned_b)
     return native.call("multiply", (*batch, rows, columns), a, b, sizes=sizes)
+
+
+def _suits_some(rows: int, sums: int, columns: int) -> bool:
+    is_small = min(sums, columns) >= _SMALLEST and sums * columns < rows * _EACH
+    return rows in _SOME_ROWS and is_small
+
+
+def _suits_more(rows: int, sums: int, columns: int) -> bool:
+    return rows >= _SOME_ROWS.stop and min(sums, columns) >= _SMALLEST_OF_MORE
 
 
 # ---- two matrices -----------------------------------------------------------------------------
