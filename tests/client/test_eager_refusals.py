@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -71,3 +72,50 @@ def test_loops_give_tensors() -> None:
         tf.while_loop(lambda i, n: i < 9, lambda i, n: [i + 1, n], [0, 3], maximum_iterations=2)[1],
     ):
         assert result.numpy() == 3
+
+
+def test_what_stands_beside_a_tensor_becomes_of_its_type() -> None:
+    whole, real = tf.constant([1, 2]), tf.constant([1.5, -2.0])
+    for result, dtype, values in (
+        (tf.add(np.ones(2), whole), tf.int32, [2, 3]),
+        (tf.maximum(0, real), tf.float32, [1.5, 0]),
+        (tf.pow(np.ones(2, np.int64), real), tf.float32, [1, 1]),
+        (tf.concat([np.array([7.9]), whole], 0), tf.int32, [7, 1, 2]),
+        (tf.concat([np.array([7.9]), np.array([1])], 0), tf.float64, [7.9, 1]),
+        (tf.where([True, False], np.zeros(2), real), tf.float32, [0, -2]),
+        (tf.add(np.ones(2), tf.Variable(real)), tf.float32, [2.5, -1]),
+    ):
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result.numpy(), values)
+    with pytest.raises(TypeError):
+        tf.add(1.5, whole)
+
+
+def test_tensors_of_other_types_are_found_when_an_operation_is_run() -> None:
+    whole, real = tf.constant([1, 2]), tf.constant([1.5, -2.0])
+    for call, text in (
+        (lambda: tf.add(real, whole), "Add as input #1(zero-based) was expected to be a float"),
+        (lambda: real * whole, "a float tensor but is a int32 tensor [Op:Mul]"),
+        (lambda: tf.concat([real, real, whole], 0), "ConcatV2 as input #2(zero-based)"),
+        (lambda: tf.add_n([tf.ones(2, tf.float64), real]), "was expected to be a double"),
+        (lambda: tf.where([True, False], real, whole), "Select as input #2(zero-based)"),
+        (lambda: tf.logical_and(whole, True), "input #0(zero-based) was expected to be a bool"),
+        (lambda: tf.nn.bias_add([[1.0, 2.0]], whole), "BiasAdd as input #1(zero-based)"),
+    ):  # fmt: skip
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                call()
+            assert text in str(caught.value)
+    for call in (
+        lambda: tf.add(tf.constant(True), real),
+        lambda: tf.reshape(real, real),
+        lambda: tf.fill(real, 1),
+    ):
+        with pytest.raises(tf.errors.NotFoundError, match="Could not find valid device for node"):
+            call()
+
+
+def test_functions_find_other_types_while_they_are_traced() -> None:
+    added = tf.function(lambda x, y: tf.add(x, y))
+    with pytest.raises(TypeError, match="that does not match type float32 of argument"):
+        added(tf.constant(1.0), tf.constant(1))

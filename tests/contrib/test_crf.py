@@ -74,3 +74,17 @@ def test_viterbi_in_numpy() -> None:
     all_scores = scores(0, 3)
     assert tuple(tags) == max(all_scores, key=lambda key: all_scores[key])
     assert best == max(all_scores.values())
+
+
+def test_the_best_tags_are_numbers_of_32_bits() -> None:
+    tags, _ = crf.viterbi_decode(INPUTS[0], TRANSITIONS)
+    assert [tag.dtype for tag in tags] == [np.int32, np.int32, np.int64]  # the last by NumPy
+
+
+def test_tags_that_are_not_allowed_are_left_out_beside_the_steps() -> None:
+    inputs = tf.placeholder(tf.float32, [None, None, 3])
+    allowed = tf.constant(np.ones((2, 3, 3), bool))
+    score = crf.crf_multitag_sequence_score(
+        inputs, allowed, tf.constant([3, 2]), tf.constant(TRANSITIONS)
+    )
+    assert tf.gradients(score, inputs)[0].shape.as_list() == [None, None, 3]

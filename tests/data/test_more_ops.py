@@ -48,13 +48,23 @@ def passes(dataset: Any, count: int = 1) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("op", ["RebatchDataset", "ExperimentalRebatchDataset"])
-def test_batches_are_cut_for_replicas(op: str) -> None:
-    batches = tf.data.Dataset.range(10).batch(4)
+@pytest.mark.parametrize(
+    "count, size, replicas, parts",
+    [
+        (10, 4, 2, [[0, 1], [2, 3], [4, 5], [6, 7], [8], [9]]),
+        (5, 4, 2, [[0, 1], [2, 3], [4], []]),
+        (7, 5, 2, [[0, 1, 2], [3, 4], [5], [6]]),
+        (4, 4, 3, [[0, 1], [2, 3], []]),
+    ],
+)
+def test_batches_are_cut_for_replicas(
+    op: str, count: int, size: int, replicas: int, parts: list[list[int]]
+) -> None:
     handle = getattr(ops, op)(
-        input_dataset=variant(batches), num_replicas=2, output_types=[tf.int64],
-        output_shapes=[[None]],
+        input_dataset=variant(tf.data.Dataset.range(count).batch(size)), num_replicas=replicas,
+        output_types=[tf.int64], output_shapes=[[None]],
     )  # fmt: skip
-    assert passes(numbers(handle, [None])) == [[[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]]
+    assert passes(numbers(handle, [None])) == [parts]
 
 
 def test_a_shuffle_draws_seeds_from_its_generator() -> None:

@@ -486,6 +486,45 @@ def test_what_run_config_refuses() -> None:
         tf.estimator.RunConfig(train_distribute=mirrored(tf), experimental_distribute=both)
 
 
+def test_outside_of_its_strategy_a_variable_synchronized_on_reading_is_its_first_copy() -> None:
+    strategy = mirrored(tf)
+    with strategy.scope():
+        v = tf.Variable(
+            0.0, trainable=False, aggregation=tf.VariableAggregation.SUM,
+            synchronization=tf.VariableSynchronization.ON_READ,
+        )  # fmt: skip
+
+    def count() -> Any:
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return v.assign_add(tf.cast(number, tf.float32) + 1.0)
+
+    counted = run(strategy, count)
+    with session(tf) as sess:
+        sess.run(strategy.experimental_local_results(counted))
+        assert sess.run([v, v + 1.0, v.read_value()]) == [1.0, 2.0, 3.0]
+        with strategy.scope():
+            assert sess.run([v, v + 1.0, v.read_value()]) == [3.0, 4.0, 3.0]
+
+
+@pytest.mark.parametrize("drop_remainder", [False, True])
+def test_batches_that_do_not_fit_the_replicas(drop_remainder: bool) -> None:
+    strategy = mirrored(tf)
+    batches = tf.data.Dataset.range(6).batch(5, drop_remainder)
+    with strategy.scope():
+        iterator = strategy.make_dataset_iterator(batches)
+        found = strategy.experimental_local_results(
+            strategy.experimental_run(lambda x: x, iterator)
+        )
+    assert [tensor.shape.as_list() for tensor in found] == [[None], [None]]
+    with session(tf) as sess:
+        sess.run(iterator.initialize())
+        assert plain(sess.run(found)) == [[0, 1, 2], [3, 4]]
+        if not drop_remainder:
+            assert plain(sess.run(found)) == [[5], []]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(found)
+
+
 def test_functions_in_replicas() -> None:
     """A `tf.function` is traced for each replica, which has its own copies of variables."""
     strategy = mirrored(tf)
@@ -524,8 +563,8 @@ def test_eagerly() -> None:
 
         batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(10).batch(4))
         losses = [strategy.reduce("SUM", run(strategy, step, x)).numpy() for x in batches]
-        np.testing.assert_allclose(losses, [6.0, 8.8], rtol=1e-6)
-        np.testing.assert_allclose([each.numpy() for each in v.values], [-1.8, -1.8], rtol=1e-6)
+        np.testing.assert_allclose(losses, [6.0, 8.8, -30.6], rtol=1e-6)
+        np.testing.assert_allclose([each.numpy() for each in v.values], [-3.5, -3.5], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["ParameterServerStrategy", "CentralStorageStrategy"])

@@ -261,6 +261,36 @@ def test_gather_tree() -> None:
         run(beams, feeds)
 
 
+def test_what_gather_tree_refuses_of_shapes_known_late() -> None:
+    fits = [np.ones((2, 1, 2), np.int32), np.zeros((2, 1, 2), np.int32), np.array([2]), 9]
+    fed = [tf.placeholder(tf.int32) for _ in fits]
+    beams = seq2seq.gather_tree(*fed)
+    with tf.Session() as session:
+        for place, wrong, text in (
+            (0, [[1]], "step_ids must be a 3-tensor, saw shape: [1,1]"),
+            (1, np.zeros((2, 2, 2)), "but shapes are: [2,1,2] and [2,2,2]"),
+            (2, 2, "max_sequence_lengths must be a vector, saw shape: []"),
+            (2, [2, 2], "must match.  but shapes are: [2,1,2] and [2]"),
+            (3, [9], "end_token must be a scalar, saw shape: [1]"),
+        ):
+            given = [wrong if i == place else value for i, value in enumerate(fits)]
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                session.run(beams, dict(zip(fed, given, strict=True)))
+            assert text in str(caught.value)
+
+
+def test_parents_that_no_beam_follows_may_be_anything() -> None:
+    ids, parents = [[[1, 2]], [[3, 4]], [[5, 6]]], [[[0, 0]], [[-7, 1]], [[1, 1]]]
+    beams = seq2seq.gather_tree(ids, parents, [3], 9)
+    np.testing.assert_array_equal(run(beams), [[[2, 2]], [[4, 4]], [[5, 6]]])
+
+
+def test_hardmax_of_an_unknown_rank() -> None:
+    logits = tf.placeholder(tf.float32)
+    found = run(seq2seq.hardmax(logits), {logits: [[1, 3, 2], [4, 0, 1]]})
+    np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 0]])
+
+
 def all_sequences(table, kernel, projection, steps, end):
     """Log-probability of every word sequence of a cell without memory."""
     scores = {(): 0.0}

@@ -24,6 +24,7 @@ from weft.core.exceptions import kind_of, message_of
 from weft.graph import stacks
 from weft.graph.apply import apply_anew
 from weft.graph.graph import GraphKeys, infer_shapes
+from weft.graph.late_error import late_error
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Attrs, Operation
 from weft.graph.tensor import Tensor
@@ -110,9 +111,9 @@ class EagerExecution(EagerGraph):
             inputs = known.inputs(args, named)
             for tensor in inputs:
                 if tensor.op.graph is not self:
-                    return apply_anew(definition, args, named)
+                    return _applied(definition, args, named)
             return self._call_again(definition, known, inputs, named.get("name"))
-        result = apply_anew(definition, args, dict(named))
+        result = _applied(definition, args, dict(named))
         if key is not None and can_be_known(definition) and len(args) <= len(definition.params):
             self._learn(key, result.op, args, named)
         return result
@@ -309,6 +310,17 @@ class EagerExecution(EagerGraph):
 
     def _generator_of(self, op: Operation) -> Any:
         return op.type, repr([(k, v) for k, v in sorted(op.attrs.items()) if k[0] != "_"])
+
+
+def _applied(definition: OpDef, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The result of an operation, which finds when it is run that its inputs have wrong types."""
+    try:
+        return apply_anew(definition, args, named)
+    except TypeError as error:
+        late = late_error(error)
+        if late is None:
+            raise
+        raise_from(late, error)
 
 
 def _raise_marked(op: Operation, error: Exception) -> NoReturn:

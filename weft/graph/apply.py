@@ -12,7 +12,7 @@ from typing import Any
 from weft.core.dtypes import DType
 from weft.graph import op_def as op_defs
 from weft.graph import stacks
-from weft.graph.arguments import bind, convert_inputs
+from weft.graph.arguments import bind, convert_beside_tensors, convert_inputs
 from weft.graph.attr_values import check_value, plain_form
 from weft.graph.graph import Graph, graph_of
 from weft.graph.kernel_call import list_length
@@ -94,7 +94,8 @@ def add_node(definition: OpDef, given: dict[str, Any], name: str | None) -> Any:
         bind_types(definition, inputs, attrs)
     else:
         with stacks.graphs.enter(graph), graph.name_scope(base) as scope:
-            inputs = convert_inputs(definition, given, attrs)
+            convert = convert_beside_tensors if graph.knows_calls else convert_inputs
+            inputs = convert(definition, given, attrs)
         base = scope
     _check_given(definition, given, attrs)
     complete_attrs(definition, attrs)

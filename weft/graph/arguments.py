@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph.attr_values import check_allowed, python_name
 from weft.graph.convert import convert_to_tensor
-from weft.graph.op_def import ArgDef, OpDef
+from weft.graph.input_types import type_text
+from weft.graph.late_error import late_error, told_late
+from weft.graph.op_def import ArgDef, AttrDef, OpDef
 from weft.graph.tensor import Tensor
 
 
@@ -20,6 +23,62 @@ def convert_inputs(definition: OpDef, given: dict[str, Any], attrs: dict[str, An
         else:
             inputs.append(_convert_one(definition, arg, value, attrs))
     return inputs
+
+
+def convert_beside_tensors(
+    definition: OpDef, given: dict[str, Any], attrs: dict[str, Any]
+) -> list[Tensor]:
+    """As `convert_inputs` in eager execution, where tensors say what stands beside them becomes.
+
+    A number or an array becomes of the type of the first tensor, before it or after it; what the
+    operation allows comes after that, and before its inputs are looked at one by one.
+    """
+    bound = _types_of_tensors(definition, given, attrs)
+    attrs |= {attr: dtype for attr, (_, dtype) in bound.items()}
+    try:
+        inputs = convert_inputs(definition, given, attrs)
+    except TypeError as error:
+        if late_error(error) is not None:
+            _check_bound(definition, bound)
+        raise
+    _check_bound(definition, bound)
+    return inputs
+
+
+def _types_of_tensors(
+    definition: OpDef, given: dict[str, Any], attrs: dict[str, Any]
+) -> dict[str, tuple[ArgDef, DType]]:
+    """The types that tensors give to attributes, and the arguments where they stand."""
+    found: dict[str, tuple[ArgDef, DType]] = {}
+    for arg in definition.input_args:
+        attr, value = arg.type_attr, given[arg.name]
+        if attr is None or attr in found or attrs.get(attr) is not None:
+            continue
+        values = value if arg.is_list and isinstance(value, list | tuple) else [value]
+        dtype = next((v.dtype for v in values if _has_type(v)), None)
+        if dtype is None and arg.is_list and values:
+            dtype = _own_type(values[0], definition.attrs[attr])
+        if dtype is not None:
+            found[attr] = arg, dtype.base_dtype
+    return found
+
+
+def _own_type(value: Any, attr: AttrDef) -> DType | None:
+    """The type of the first of a list, which the others become, if it can become a tensor."""
+    hint = attr.default if attr.has_default else None
+    try:
+        return convert_to_tensor(value, preferred_dtype=hint).dtype
+    except (TypeError, ValueError):
+        return None
+
+
+def _check_bound(definition: OpDef, bound: dict[str, tuple[ArgDef, DType]]) -> None:
+    for attr, (arg, dtype) in bound.items():
+        check_allowed(definition, definition.attrs[attr], dtype, arg.name)
+
+
+def _has_type(value: Any) -> bool:
+    return isinstance(getattr(value, "dtype", None), DType)
 
 
 def _wanted(definition: OpDef, arg: ArgDef, attrs: dict[str, Any]) -> tuple[Any, Any]:
@@ -61,9 +120,7 @@ def _convert_one(definition: OpDef, arg: ArgDef, value: Any, attrs: dict[str, An
 
 def _observed(value: Any) -> DType:
     """The type that a value has by itself; an error if it cannot become a tensor."""
-    found = getattr(value, "dtype", None)
-    if not isinstance(found, DType):
-        found = convert_to_tensor(value).dtype
+    found: DType = value.dtype if _has_type(value) else convert_to_tensor(value).dtype
     return found.base_dtype
 
 
@@ -71,12 +128,28 @@ def _mismatch(
     definition: OpDef, arg: ArgDef, found: DType, wanted: DType, attrs: dict[str, Any]
 ) -> TypeError:
     text = f"Input '{arg.name}' of '{definition.name}' Op has type {found.name} that does not match"
-    if arg.type is not None:
-        return TypeError(f"{text} expected type of {wanted.base_dtype.name}.")
     other = next((a for a in definition.input_args if a.type_attr == arg.type_attr), arg)
-    if other is arg or other.name == arg.name:
-        return TypeError(f"{text} type {wanted.base_dtype.name} of attr '{arg.type_attr}'.")
-    return TypeError(f"{text} type {wanted.base_dtype.name} of argument '{other.name}'.")
+    if arg.type is not None:
+        text = f"{text} expected type of {wanted.base_dtype.name}."
+    elif other is arg or other.name == arg.name:
+        text = f"{text} type {wanted.base_dtype.name} of attr '{arg.type_attr}'."
+    else:
+        text = f"{text} type {wanted.base_dtype.name} of argument '{other.name}'."
+    return told_late(TypeError(text), _unexpected(definition, arg, 0, found, wanted, attrs))
+
+
+def _unexpected(
+    definition: OpDef, arg: ArgDef, item: int, found: DType, wanted: DType, attrs: dict[str, Any]
+) -> errors.OpError:
+    """What is said of an input, an item of `arg`, when the operation is run."""
+    before = definition.input_args[: definition.input_args.index(arg)]
+    position = item + sum(attrs.get(a.number_attr, 1) if a.number_attr else 1 for a in before)
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        f"cannot compute {definition.name} as input #{position}(zero-based) was expected to be a"
+        f" {type_text(wanted)} tensor but is a {type_text(found)} tensor [Op:{definition.name}]",
+    )
 
 
 def _convert_list(
@@ -142,13 +215,19 @@ def _counted(definition: OpDef, arg: ArgDef) -> str | None:
 
 
 def _uneven(definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any]) -> TypeError:
-    if arg.type is not None:
-        return _unfit(definition, arg, values, f"do not match expected type {arg.type.name}")
-    known = attrs.get(arg.type_attr or "")
+    known = arg.type if arg.type is not None else attrs.get(arg.type_attr or "")
     if known is None:
         return _unfit(definition, arg, values, "don't all match")
-    inferred = f"do not match type {known.name} inferred from earlier arguments"
-    return _unfit(definition, arg, values, inferred)
+    if arg.type is not None:
+        error = _unfit(definition, arg, values, f"do not match expected type {known.name}")
+    else:
+        inferred = f"do not match type {known.name} inferred from earlier arguments"
+        error = _unfit(definition, arg, values, inferred)
+    for i, value in enumerate(values):
+        if _has_type(value) and value.dtype.base_dtype != known.base_dtype:
+            late = _unexpected(definition, arg, i, value.dtype.base_dtype, known, attrs)
+            return told_late(error, late)
+    return error
 
 
 def _unfit(definition: OpDef, arg: ArgDef, values: Any, fault: str) -> TypeError:

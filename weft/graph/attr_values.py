@@ -9,8 +9,10 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.errors import NotFoundError
 from weft.core.shapes import dims_of
 from weft.graph import stacks
+from weft.graph.late_error import told_late
 from weft.graph.op_def import AttrDef, FuncRef, OpDef
 
 
@@ -51,10 +53,15 @@ def check_allowed(definition: OpDef, attr: AttrDef, item: Any, parameter: str) -
     if attr.allowed is None or item in attr.allowed:
         return
     if isinstance(item, DType):
-        raise TypeError(
+        error = TypeError(
             f"Value passed to parameter '{parameter}' has DataType {item.name} not in list of"
             f" allowed values: {', '.join(d.name for d in attr.allowed)}"
         )
+        text = (
+            f"Could not find valid device for node.\nNode:{{{{node {definition.name}}}}}\n{error}"
+        )
+        late = NotFoundError(None, None, f"{text} [Op:{definition.name}]")
+        raise told_late(error, late)
     allowed = '", "'.join(attr.allowed)
     raise ValueError(
         f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item}' not in:"

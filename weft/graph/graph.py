@@ -45,7 +45,8 @@ class Graph(ScopedGraph):
 
     __slots__ = ("building_function", "seed")
 
-    knows_calls = False  # whether it has a short way for calls like earlier ones: `call_known`
+    # Whether it runs operations as they are made; it has a short way for calls like earlier ones.
+    knows_calls = False
     # Whether conditionals and loops are made of functions: in all graphs of a class.
     # TensorFlow's environment variables are asked once, when it is imported.
     functional_control_flow = any(os.environ.get(name, "0") != "0" for name in _FUNCTIONAL)

@@ -75,12 +75,15 @@ def crf_multitag_sequence_score(
     inputs: Any, tag_bitmap: Any, sequence_lengths: Any, transition_params: Any
 ) -> Tensor:
     """The log of the summed scores of all tag sequences that the bitmap allows."""
-    nothing = array.fill(array.shape(inputs), float("-inf"))
-    allowed = select.where(tag_bitmap, inputs, nothing)
+
+    def allowed() -> Tensor:
+        nothing = array.fill(array.shape(inputs), float("-inf"))
+        return select.where(tag_bitmap, inputs, nothing)
+
     return _by_length(
         inputs,
-        lambda: reduce.reduce_logsumexp(allowed, axis=[1, 2], keepdims=False),
-        lambda: crf_log_norm(allowed, sequence_lengths, transition_params),
+        lambda: reduce.reduce_logsumexp(allowed(), axis=[1, 2], keepdims=False),
+        lambda: crf_log_norm(allowed(), sequence_lengths, transition_params),
     )
 
 
@@ -180,7 +183,7 @@ def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
     for unary in score[1:]:
         reached = np.expand_dims(best, 1) + transition_params
         best = unary + np.max(reached, 0)
-        ways.append(np.argmax(reached, 0))
+        ways.append(np.argmax(reached, 0).astype(np.int32))
     tags = [np.argmax(best)]
     for way in reversed(ways):
         tags.append(way[tags[-1]])

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from weft.core import errors, nest
+from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import control_dependencies, device
 from weft.graph.op_def import raw
@@ -183,9 +183,5 @@ def _part_of(spec: Any, replicas: int) -> Any:
     if not isinstance(spec, TensorSpec) or spec.shape.ndims is None:
         return spec
     size, *rest = spec.shape.as_list()
-    if size is not None and size % replicas:
-        raise errors.InvalidArgumentError(
-            None, None, f"Batch size {size} cannot be sharded evenly across replicas {replicas}"
-        )
-    part = None if size is None else size // replicas
+    part = None if size is None or size % replicas else size // replicas
     return TensorSpec(TensorShape([part, *rest]), spec.dtype)

@@ -251,13 +251,11 @@ class SyncOnReadVariable(DistributedVariable):
             return strategy.reduce(ReduceOp.from_variable_aggregation(how), self, axis=None)
 
     def value(self) -> Tensor:
-        with in_strategy(self._distribute_strategy):
-            found: Tensor = convert_to_tensor(self.get())
-            return found
+        found: Tensor = convert_to_tensor(self.get())
+        return found
 
     def _as_graph_element(self) -> Tensor:
-        with in_strategy(self._distribute_strategy):
-            found = self.get()
+        found = self.get()  # outside of its strategy, too: there that is the first copy
         element: Tensor = found if isinstance(found, Tensor) else found._as_graph_element()
         return element
 

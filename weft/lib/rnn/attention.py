@@ -31,7 +31,9 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
     """A one at the largest of each row of logits, zeros elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         rows = convert_to_tensor(logits, name="logits")
-        width, largest = size_of(rows, -1), arg_extremes.argmax(rows, -1)
+        known = None if rows.dims is None else rows.dims[-1]
+        width = array_shape.shape(rows)[-1] if known is None else known
+        largest = arg_extremes.argmax(rows, -1)
         return select.one_hot(largest, width, dtype=rows.dtype)
 
 

@@ -41,13 +41,14 @@ class Rebatch(Unary):
 
 
 class Rebatched(Over):
-    """All parts are as large as those of the first batch; the last one may be smaller."""
+    """Each batch in one part for each replica: the first are as large as can be, the last may be
+    smaller or empty, so that all replicas have something of every batch."""
 
-    state = ("size", "left")
+    state = ("left",)
 
     def __init__(self, input: Iterator, replicas: int) -> None:
         super().__init__(input)
-        self.replicas, self.size = replicas, 0
+        self.replicas = replicas
         self.left: list[Element] = []
 
     def next(self) -> Any:
@@ -59,10 +60,9 @@ class Rebatched(Over):
         return self.left.pop(0)
 
     def _parts(self, element: Element) -> list[Element]:
-        rows = _rows(element)
-        self.size = self.size or max(1, -(-rows // self.replicas))
-        starts = range(0, max(rows, 1), self.size)
-        return [tuple(value[at : at + self.size] for value in element) for at in starts]
+        size = -(-_rows(element) // self.replicas)
+        starts = (size * i for i in range(self.replicas))
+        return [tuple(value[at : at + size] for value in element) for at in starts]
 
 
 def _rows(element: Sequence[Any]) -> int:

@@ -16,6 +16,7 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array.array import concat, deprecated_alias, rank, shape, transpose
 from weft.ops.array.one_hot_search import where
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.operands import as_type_of, operands
 from weft.ops.kit.own_gradient import with_gradient
 from weft.ops.math import sequence
@@ -194,7 +195,9 @@ def bias_add(
     if layout == "NHWC" and not (given.startswith("N") and given.endswith("C")):
         raise ValueError("data_format must be of the form `N...C` or `NC...`")
     with operands(name, "BiasAdd", bias, input=value) as (scope, value):
-        return raw.BiasAdd(value, as_type_of(value, "bias", bias), layout, name=scope)
+        if not executing_eagerly():
+            bias = as_type_of(value, "bias", bias)
+        return raw.BiasAdd(value, bias, layout, name=scope)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:

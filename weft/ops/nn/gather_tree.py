@@ -35,8 +35,8 @@ def _shape(c: s.ShapeContext) -> s.Dims:
 def gather_tree_(
     xp: Any, step_ids: Array, parent_ids: Array, max_sequence_lengths: Array, end_token: Array
 ) -> Array:
+    _check_shapes(step_ids, parent_ids, max_sequence_lengths, end_token)
     times, batch, width = step_ids.shape
-    _check_parents(step_ids, parent_ids, max_sequence_lengths)
     # Walks back from the last step; before a beam's last step it stays where it is.
     where = xp.broadcast_to(xp.arange(width), (batch, width))
     last = xp.minimum(max_sequence_lengths, times)[:, None] - 1
@@ -44,6 +44,8 @@ def gather_tree_(
     for time in range(times - 1, -1, -1):
         ids = xp.take_along_axis(step_ids[time], where, axis=1)
         parents = xp.take_along_axis(parent_ids[time], where, axis=1)
+        if time:
+            _check_parents(parents, time <= last, time - 1)
         steps.append(xp.where(time <= last, ids, end_token))
         where = xp.where(time <= last, xp.clip(parents, 0, width - 1), where)
     if not steps:
@@ -54,16 +56,38 @@ def gather_tree_(
     return xp.where(ended, end_token, beams).astype(step_ids.dtype)
 
 
-def _check_parents(step_ids: Array, parent_ids: Array, lengths: Array) -> None:
-    times, _, width = step_ids.shape
-    used = np.arange(1, times)[:, None, None] < np.minimum(lengths, times)[None, :, None]
-    wrong = np.argwhere(used & ((parent_ids[1:] < 0) | (parent_ids[1:] > width)))
+def _check_shapes(step_ids: Array, parent_ids: Array, lengths: Array, end_token: Array) -> None:
+    inputs = step_ids, parent_ids, lengths, end_token
+    steps, parents, ends, token = (s.show(np.shape(x)) for x in inputs)
+    fault = None
+    if np.ndim(step_ids) != 3:
+        fault = f"step_ids must be a 3-tensor, saw shape: {steps}"
+    elif np.ndim(lengths) != 1:
+        fault = f"max_sequence_lengths must be a vector, saw shape: {ends}"
+    elif np.ndim(end_token):
+        fault = f"end_token must be a scalar, saw shape: {token}"
+    elif steps != parents:
+        fault = (
+            f"step_ids.shape must match parent_ids.shape.  but shapes are: {steps} and {parents}"
+        )
+    elif step_ids.shape[1] != len(lengths):
+        fault = (
+            "batch size dimensions step_ids.shape[1] and max_sequence_lengths.shape[0] must match. "
+            f" but shapes are: {steps} and {ends}"
+        )
+    if fault is not None:
+        raise errors.InvalidArgumentError(None, None, fault)
+
+
+def _check_parents(parents: Array, used: Array, time: int) -> None:
+    """Those that a beam follows must be beams; others may be anything."""
+    wrong = np.argwhere(used & ((parents < 0) | (parents > parents.shape[1])))
     if len(wrong):
-        time, row, beam = wrong[0]
+        row, beam = wrong[0]
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"Saw invalid parent id {parent_ids[time + 1, row, beam]} at (batch, time, beam) == "
+            f"Saw invalid parent id {parents[row, beam]} at (batch, time, beam) == "
             f"({row}, {time}, {beam})",
         )
 
