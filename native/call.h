@@ -201,7 +201,7 @@ using Kernel = void (*)(const Call&);
 // What XLA calls for a kernel. It asks for the version first.
 template <Kernel kernel>
 XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
-  const XLA_FFI_Extension_Base* extension = frame->extension_start;
+  const auto* extension = frame->extension_start;
   if (extension != nullptr && extension->type == XLA_FFI_Extension_Metadata) {
     auto* metadata = reinterpret_cast<const XLA_FFI_Metadata_Extension*>(extension)->metadata;
     metadata->api_version.major_version = XLA_FFI_API_MAJOR;
