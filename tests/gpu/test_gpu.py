@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core import errors
+from weft.core import errors, flags
 from weft.runtime.recording.control import CONTROL
 from weft.runtime.recording.xla_profile import operations_of
 
@@ -337,3 +337,22 @@ def test_a_feed_stays_as_it_is_until_the_step_that_reads_it_has_ended():
         for number in range(30):
             sess.run([add.op, sent.op], {x: np.full(1000, number, np.float32)})
         np.testing.assert_allclose(sess.run(total), np.full(1000, sum(range(30))), rtol=1e-3)
+
+
+def test_a_loop_that_is_a_program_of_its_own():
+    """Sequences of ever new lengths: what the loops keep stays in the memory of the device."""
+    random, found = np.random.RandomState(0), []
+    batches = [random.rand(4, steps, 8).astype(np.float32) for steps in (3, 7, 5, 20)]
+    for where, way in (("/gpu:0", "loops"), ("/cpu:0", "bodies")):
+        with flags.CONTROL_FLOW.override(way), tf.Graph().as_default(), tf.device(where):
+            tf.set_random_seed(3)
+            x = tf.placeholder(tf.float32, [None, None, 8])
+            lengths = tf.fill([tf.shape(x)[0]], tf.shape(x)[1] - 1)
+            cell = tf.nn.rnn_cell.BasicLSTMCell(16)
+            outputs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
+            loss = tf.reduce_sum(tf.square(outputs))
+            train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                found.append([sess.run([loss, train], {x: batch})[0] for batch in batches])
+    np.testing.assert_allclose(*found, rtol=2e-3)

@@ -330,3 +330,22 @@ def test_a_variable_of_another_shape():
         assert sess.run(y)[1] == 6.0
         sess.run(grown)
         assert sess.run(y)[1] == 27.0
+
+
+def test_two_names_of_one_array():
+    def build():
+        n = tf.placeholder(tf.int32, [])
+        made = array(6, clear_after_read=False).write(0, 1.0)
+        other = tf.identity(made.handle)
+
+        def body(i, flow, total):
+            one = tf.TensorArray(F32, handle=made.handle, flow=flow)
+            value = tf.reshape(one.read(i), [])
+            two = tf.TensorArray(F32, handle=other, flow=one.flow)
+            return i + 1, two.write(i + 1, value * 2.0).flow, total + value
+
+        _, flow, total = tf.while_loop(lambda i, *_: i < n, body, [0, made.flow, 0.0])
+        return [total, tf.TensorArray(F32, handle=made.handle, flow=flow).read(n)], (n,)
+
+    driven = check(build, [(4,), (2,)])
+    assert driven[0] == [15.0, 16.0]

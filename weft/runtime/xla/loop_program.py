@@ -9,7 +9,7 @@ largest it has needed, unless that were far too large.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,7 @@ class LoopProgram(Region):
             if form is None:
                 return None
             forms.append((edge, form))
-        return tuple(forms), room
+        return (tuple(forms), room) if _are_apart(held, self.objects.values()) else None
 
     def _room(self, needed: int) -> int:
         assert self.node.loop is not None
@@ -190,6 +190,14 @@ def _module(value: Any) -> Any:
 
 def _length(value: Stack | TensorArrayValue) -> int:
     return given_stack.length(value) if isinstance(value, Stack) else len(value.items)
+
+
+def _are_apart(held: Sequence[Any], uses: Iterable[Use]) -> bool:
+    """Whether all objects are different ones, and so are the arrays of their gradients."""
+    every = [*held]
+    for value, use in zip(held, uses, strict=True):
+        every += [value.gradients[source] for source in use.sources]
+    return len({*map(id, every)}) == len(every)
 
 
 def _are_in_step(pairs: Sequence[tuple[Any, Use]]) -> bool:
