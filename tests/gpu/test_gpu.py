@@ -342,6 +342,7 @@ def test_a_feed_stays_as_it_is_until_the_step_that_reads_it_has_ended():
 def test_a_loop_that_is_a_program_of_its_own():
     """Sequences of ever new lengths: what the loops keep stays in the memory of the device."""
     random, found = np.random.RandomState(0), []
+    soft = tf.ConfigProto(allow_soft_placement=True)  # texts of assertions are the host's
     batches = [random.rand(4, steps, 8).astype(np.float32) for steps in (3, 7, 5, 20)]
     for where, way in (("/gpu:0", "loops"), ("/cpu:0", "bodies")):
         with flags.CONTROL_FLOW.override(way), tf.Graph().as_default(), tf.device(where):
@@ -352,7 +353,7 @@ def test_a_loop_that_is_a_program_of_its_own():
             outputs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
             loss = tf.reduce_sum(tf.square(outputs))
             train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
-            with tf.Session() as sess:
+            with tf.Session(config=soft) as sess:
                 sess.run(tf.global_variables_initializer())
                 found.append([sess.run([loss, train], {x: batch})[0] for batch in batches])
     np.testing.assert_allclose(*found, rtol=2e-3)
