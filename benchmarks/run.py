@@ -3,9 +3,9 @@
     python benchmarks/run.py [--only noop scalar] [--rounds 3] [--json results.json]
     python benchmarks/run.py --before ../older-checkout
 
-With `--before`, an older checkout of weft takes the place of TensorFlow, and is measured twice: how
-far it is ahead of itself, by chance, stands beside the ratio. Times depend on the machine and on
-what else it does; the ratios, taken in one run, hold.
+With `--before`, an older checkout of weft takes the place of TensorFlow, and is measured twice as
+often: how far it is ahead of itself, by chance, stands beside the ratio. Times depend on the
+machine and on what else it does; the ratios, taken in one run, hold.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -170,9 +170,9 @@ def run_all(rows: list[Row], benches: list[str], rounds: int, measured: list[Sid
     return results
 
 
-def figure(row: Row, results: list[Result], impl: str, field: str) -> float:
-    """The median of one field over the rounds of one implementation."""
-    mine = (each for each in results if each["name"] == row.bench and each["impl"] == impl)
+def figure(row: Row, results: list[Result], impls: Sequence[str], field: str) -> float:
+    """The median of one field over the rounds of an implementation, by its names."""
+    mine = (each for each in results if each["name"] == row.bench and each["impl"] in impls)
     return statistics.median(each[field] for each in mine)
 
 
@@ -184,11 +184,11 @@ def summary(rows: list[Row], results: list[Result], measured: list[Side]) -> lis
     """A line for each row; `chance` is the ratio of an older weft to itself."""
     lines = []
     for row in rows:
-        ours = figure(row, results, "weft", row.field)
+        ours = figure(row, results, ["weft"], row.field)
         if row.against_own:
-            theirs = figure(row, results, "weft", row.against_own)
+            theirs = figure(row, results, ["weft"], row.against_own)
         else:
-            theirs = figure(row, results, measured[1].name, row.field)
+            theirs = figure(row, results, [side.name for side in measured[1:]], row.field)
         ratio = ahead(row, ours, theirs)
         line = {
             "title": row.title,
@@ -200,7 +200,8 @@ def summary(rows: list[Row], results: list[Result], measured: list[Side]) -> lis
             "ok": ratio > row.target if row.against_own else ratio >= row.target,
         }
         if measured[-1].name == _AGAIN:
-            line["chance"] = ahead(row, figure(row, results, _AGAIN, row.field), theirs)
+            first, again = (figure(row, results, [side.name], row.field) for side in measured[1:])
+            line["chance"] = ahead(row, again, first)
         lines.append(line)
     return lines
 

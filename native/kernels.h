@@ -41,4 +41,7 @@ void one_hot(const Call&);
 // moments.cc
 void moments(const Call&);
 
+// turn.cc
+void turn(const Call&);
+
 }  // namespace weft

@@ -37,6 +37,7 @@ const Offer OFFERS[] = {
     {"gather_rows", weft::handler<weft::gather_rows>},
     {"one_hot", weft::handler<weft::one_hot>},
     {"moments", weft::handler<weft::moments>},
+    {"turn", weft::handler<weft::turn>},
 };
 
 PyMethodDef FUNCTIONS[] = {

@@ -185,6 +185,20 @@ void codes(const Numbers& places, long depth) {
   std::puts("one_hot: leaves numbers out");
 }
 
+void turned() {
+  const long count = between(1, 3), rows = between(1, 150), columns = between(1, 150);
+  const Numbers x = numbers(count * rows * columns);
+  Numbers y(x.size(), NAN);
+  call<weft::turn>({&x}, {&y}, {count, rows, columns});
+  for (long at = 0; at < long(x.size()); ++at) {
+    const long row = at / columns % rows, column = at % columns;
+    if (y[at - row * columns - column + column * rows + row] == x[at]) continue;
+    ++wrong;
+    std::puts("turn: a number is elsewhere");
+    return;
+  }
+}
+
 void rows() {
   const long count = between(1, 90), length = between(1, 900), columns = 16 * between(1, 20);
   const Numbers x = numbers(count * length), y = numbers(count * columns);
@@ -303,6 +317,7 @@ int main(int, char** arguments) {
     products();
     windows();
     rows();
+    turned();
     attention();
     for (int n = 0; n < 30; ++n) examples();
   }

@@ -55,7 +55,7 @@ def results(
     import jax
 
     wanted = [jax.ShapeDtypeStruct(tuple(shape), dtype) for shape in shapes]
-    called = jax.ffi.ffi_call(_target(kernel), wanted)
+    called = jax.ffi.ffi_call(target(kernel), wanted)
     return list(called(*arrays, sizes=np.array(sizes, np.int64)))
 
 
@@ -64,7 +64,13 @@ def function(name: str) -> Callable[..., Any] | None:
     return getattr(_module(), name, None) if flags.NATIVE else None
 
 
-def _target(kernel: str) -> str:
+def has(kernel: str) -> bool:
+    """Whether programs for the host can have the kernel."""
+    return bool(flags.NATIVE) and kernel in _offered()
+
+
+def target(kernel: str) -> str:
+    """The name by which XLA knows a kernel."""
     return f"weft_{kernel}"
 
 
@@ -83,7 +89,7 @@ def _kernels() -> frozenset[str]:
 
     try:
         for name, address in kernels.items():
-            jax.ffi.register_ffi_target(_target(name), address, platform="cpu")
+            jax.ffi.register_ffitarget(target(name), address, platform="cpu")
     except Exception:  # for a jaxlib whose interface is another one
         return frozenset()
     return frozenset(kernels)

@@ -42,6 +42,7 @@ from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.span import Span
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
+from weft.runtime.xla.turned import turn_matrices
 
 _ASSEMBLER_ATTEMPTS = 3
 _MOST_KERNELS = 2**30  # that are launched one by one, not as a graph
@@ -171,6 +172,8 @@ def compile_region(
             keep_nans(lowered.compiler_ir())
             if machine.cores() <= MOST_CORES:
                 multiply_few_rows(lowered.compiler_ir())
+            if span is None:
+                turn_matrices(lowered.compiler_ir())
         try:
             options = _host_options(spec, span, traced.jaxpr) if on_host else _device_options()
             executable = _compiled(lowered, options)
