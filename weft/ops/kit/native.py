@@ -89,7 +89,7 @@ def _kernels() -> frozenset[str]:
 
     try:
         for name, address in kernels.items():
-            jax.ffi.register_ffitarget(target(name), address, platform="cpu")
+            jax.ffi.register_ffi_target(target(name), address, platform="cpu")
     except Exception:  # for a jaxlib whose interface is another one
         return frozenset()
     return frozenset(kernels)
