@@ -70,6 +70,7 @@ def _attributes(shape: tuple[int, ...]) -> dict[str, str]:
     *batch, rows, columns = shape
     sizes = math.prod(batch), rows, columns
     alone = jax.jit(lambda x: native.call("turn", (*batch, columns, rows), x, sizes=sizes))
-    module = alone.lower(jax.ShapeDtypeStruct(shape, np.float32)).compiler_ir()
+    array: Any = jax.ShapeDtypeStruct
+    module = alone.lower(array(shape, np.float32)).compiler_ir()
     call = next(each for each in _operations(module) if op_name(each) == "custom_call")
     return {name: str(call.attributes[name]) for name in call.attributes}
