@@ -88,3 +88,19 @@ def test_options_of_a_step(
     (options,) = asked
     assert (haste.AT_ONCE.items() <= options.items()) is is_light
     assert is_light or not haste.AT_ONCE.keys() & options.keys()
+
+
+@pytest.mark.parametrize(
+    ("compute", "is_so"),
+    [
+        (lambda x, jax: jax.numpy.exp(x), True),
+        (lambda x, jax: jax.numpy.exp(x[:2]), False),
+        (lambda x, jax: jax.numpy.sqrt(x) / (x + 1), False),
+        (lambda x, jax: jax.lax.fori_loop(0, 9, lambda _, y: jax.numpy.tanh(y), x), True),
+        (lambda x, jax: jax.lax.cond(x[0] > 0, lambda y: jax.numpy.log(y), lambda y: y, x), True),
+    ],
+)
+def test_programs_with_functions_of_many_floats(compute, is_so):
+    jax = compile.load()
+    jaxpr = jax.make_jaxpr(lambda x: compute(x, jax))(np.ones(5000, np.float32))
+    assert haste.has_functions(jaxpr.jaxpr) is is_so

@@ -15,6 +15,11 @@ from weft.runtime.xla.options import Options
 
 # Elements that the operations of a program read and make, a product's counted each time.
 LIGHT = 2**13
+# What takes many operations for each element, and elements that are many.
+_FUNCTIONS = frozenset(
+    "cos erf erf_inv erfc exp exp2 expm1 log log1p logistic pow sin tan tanh".split()
+)
+_MANY = 2**12
 AT_ONCE: Options = {
     "xla_cpu_use_fusion_emitters": False,
     "xla_cpu_parallel_codegen_split_count": 1,
@@ -31,6 +36,15 @@ def options(jaxpr: Any) -> Options:
 def work(jaxpr: Any) -> float:
     """How many elements a run of a traced program goes through; of loops only the end tells."""
     return sum(map(_work_of, jaxpr.eqns))
+
+
+def has_functions(jaxpr: Any) -> bool:
+    """Whether a traced program computes functions, such as exponentials, of many floats."""
+    return any(
+        (each.primitive.name in _FUNCTIONS and _size(each.outvars[0]) >= _MANY)
+        or any(map(has_functions, inner(each)))
+        for each in jaxpr.eqns
+    )
 
 
 def _work_of(equation: Any) -> float:
